@@ -1,0 +1,1 @@
+"""What is measured: benchmarks, tasks, rubrics, and the protocols that score them."""

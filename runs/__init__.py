@@ -1,0 +1,1 @@
+"""What happened: runs of code agents, their rounds, verdicts and evidence."""
