@@ -129,7 +129,7 @@ def _one_at_a_time() -> Iterator[None]:
     except ImportError:  # Windows: SQLite's own lock is what is left
         yield
         return
-    if not database.parent.is_dir():  # a database in memory is nobody else's
+    if connection.is_in_memory_db() or not database.parent.is_dir():
         yield
         return
     with database.with_name(f".{database.name}.migrate.lock").open("w") as lock:
