@@ -56,9 +56,7 @@ def pooled_ratio(ratios: Sequence[Ratio], *, if_none: str) -> Estimate:
     return Estimate(value=value, half_width=half_width, n=n, denominator=whole)
 
 
-def mean_gap(
-    first: Sequence[float | None], second: Sequence[float | None], *, if_none: str
-) -> Estimate:
+def mean_gap(first: Sequence[float | None], second: Sequence[float | None], *, if_none: str) -> Estimate:
     """Return the mean of first - second with the half-width of the per-task differences.
 
     A task for which either is None leaves the mean.

@@ -138,9 +138,7 @@ def _reach(
         return Reach.REACHED
     prerequisites = [states.get(key) for key in criterion.needs]
     if any(
-        state is not None
-        and state.mark is not Mark.ERROR
-        and not is_satisfied(state, threshold=threshold)
+        state is not None and state.mark is not Mark.ERROR and not is_satisfied(state, threshold=threshold)
         for state in prerequisites
     ):
         return Reach.BEHIND_UNSATISFIED
@@ -151,9 +149,7 @@ def _reach(
     return Reach.REACHED
 
 
-def _state(
-    criterion: CriterionSpec, *, marks: Sequence[Mark] | None, reach: Reach
-) -> CriterionState:
+def _state(criterion: CriterionSpec, *, marks: Sequence[Mark] | None, reach: Reach) -> CriterionState:
     count = len(criterion.outcomes)
     if marks is not None and len(marks) != count:
         raise ValueError(

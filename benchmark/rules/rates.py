@@ -29,9 +29,7 @@ class Progress:
     is_known: bool = False
 
 
-def progress(
-    criteria: Sequence[CriterionSpec], rounds: Sequence[RoundStates]
-) -> dict[str, Progress]:
+def progress(criteria: Sequence[CriterionSpec], rounds: Sequence[RoundStates]) -> dict[str, Progress]:
     """Return the progress of each criterion over the rounds given."""
     return {
         criterion.key: _progress(criterion, [states[criterion.key] for states in rounds])
@@ -39,31 +37,23 @@ def progress(
     }
 
 
-def pass_rate(
-    criteria: Sequence[CriterionSpec], reached: Mapping[str, Progress]
-) -> float | None:
+def pass_rate(criteria: Sequence[CriterionSpec], reached: Mapping[str, Progress]) -> float | None:
     """Return the weight of passed criteria over all weight; None without criteria."""
     return _weighted(criteria, [float(reached[each.key].passed) for each in criteria])
 
 
-def outcome_rate(
-    criteria: Sequence[CriterionSpec], reached: Mapping[str, Progress]
-) -> float | None:
+def outcome_rate(criteria: Sequence[CriterionSpec], reached: Mapping[str, Progress]) -> float | None:
     """Return the pass rate in which each criterion earns its share of passed outcomes."""
     shares = [len(reached[each.key].outcomes) / len(each.outcomes) for each in criteria]
     return _weighted(criteria, shares)
 
 
-def executed_rate(
-    criteria: Sequence[CriterionSpec], reached: Mapping[str, Progress]
-) -> float | None:
+def executed_rate(criteria: Sequence[CriterionSpec], reached: Mapping[str, Progress]) -> float | None:
     """Return the weight of executed criteria over all weight; None without criteria."""
     return _weighted(criteria, [float(reached[each.key].executed) for each in criteria])
 
 
-def completion(
-    criteria: Sequence[CriterionSpec], reached: Mapping[str, Progress]
-) -> float | None:
+def completion(criteria: Sequence[CriterionSpec], reached: Mapping[str, Progress]) -> float | None:
     """Return 1 where every criterion passed, else 0; None without criteria."""
     if not criteria:
         return None
@@ -120,9 +110,7 @@ def _progress(criterion: CriterionSpec, states: Sequence[CriterionState]) -> Pro
 def _weighted(criteria: Sequence[CriterionSpec], shares: Sequence[float]) -> float | None:
     if not criteria:
         return None
-    earned = fsum(
-        each.weight * share for each, share in zip(criteria, shares, strict=True)
-    )
+    earned = fsum(each.weight * share for each, share in zip(criteria, shares, strict=True))
     return earned / sum(each.weight for each in criteria)
 
 
