@@ -231,6 +231,9 @@ class Judging(models.Model):
     settings_hash = models.CharField(max_length=64)
     vote = models.PositiveSmallIntegerField(default=1)
     is_primary = models.BooleanField(default=False)
+    set_aside = models.JSONField(
+        default=list, blank=True, help_text="Errors that a retry took out, oldest first."
+    )
     started_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -335,7 +338,7 @@ class MetricValue(models.Model):
     value = models.FloatField(null=True, blank=True)
     half_width = models.FloatField(null=True, blank=True)
     n = models.PositiveIntegerField(default=0)
-    denominator = models.PositiveIntegerField(null=True, blank=True)
+    denominator = models.FloatField(null=True, blank=True)
     reason = models.CharField(max_length=300, blank=True)
     computed_at = models.DateTimeField(default=timezone.now)
 

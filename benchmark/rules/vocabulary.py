@@ -104,6 +104,13 @@ class StageName(StrEnum):
     SCORE = "score"
 
 
+class Role(StrEnum):
+    """Whose verdict it is: the judge's own, or the refuter's, who challenges it."""
+
+    PRIMARY = "primary"
+    REFUTED = "refuted"
+
+
 class Unit(StrEnum):
     """What a metric's number is: a share between 0 and 1, or a count."""
 
