@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from benchmark.rules.graph import in_dependency_order
 from benchmark.rules.records import CriterionSpec
@@ -25,29 +26,34 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionState:
-    """What one round says of one criterion, after skipping and the spreading of errors."""
+    """What one round says of one criterion, after skipping and the spreading of errors.
+
+    `passed` and `failed` are the outcomes that count as such: none where the criterion is error or
+    skipped, so that an outcome which passed inside an errored criterion enters no raw figure.
+    """
 
     mark: Mark
     outcomes: tuple[Mark, ...]
+    passed: frozenset[int]
+    failed: frozenset[int]
 
     @property
     def is_executed(self) -> bool:
         """Whether the candidate was judged on it: neither skipped nor error."""
         return self.mark.is_judged
 
-    @property
-    def passed_outcomes(self) -> frozenset[int]:
-        """The outcomes that count as passed: none inside a criterion that is error or skipped."""
-        if not self.is_executed:
-            return frozenset()
-        return _indexes(self.outcomes, {Mark.PASS})
 
-    @property
-    def failed_outcomes(self) -> frozenset[int]:
-        """The outcomes that were judged and did not pass, of a criterion that was executed."""
-        if not self.is_executed:
-            return frozenset()
-        return _indexes(self.outcomes, {Mark.FAIL, Mark.PARTIAL})
+# Few combinations of marks occur, in very many criteria, rounds and simulations.
+@lru_cache(maxsize=4096)
+def criterion_state(outcomes: tuple[Mark, ...]) -> CriterionState:
+    """Return the state that the marks of its outcomes give a criterion; raises as `criterion_mark`."""
+    mark = criterion_mark(outcomes)
+    return CriterionState(
+        mark=mark,
+        outcomes=outcomes,
+        passed=_indexes(outcomes, {Mark.PASS}) if mark.is_judged else frozenset(),
+        failed=_indexes(outcomes, {Mark.FAIL, Mark.PARTIAL}) if mark.is_judged else frozenset(),
+    )
 
 
 def criterion_mark(outcomes: Sequence[Mark]) -> Mark:
@@ -156,11 +162,10 @@ def _state(criterion: CriterionSpec, *, marks: Sequence[Mark] | None, reach: Rea
             f"Criterion {criterion.key!r} has {count} outcomes, but {len(marks)} marks are given."
         )
     if reach is Reach.BEHIND_UNSATISFIED:
-        return CriterionState(mark=Mark.SKIPPED, outcomes=(Mark.SKIPPED,) * count)
+        return criterion_state((Mark.SKIPPED,) * count)
     if reach is Reach.BEHIND_ERROR or marks is None:
-        return CriterionState(mark=Mark.ERROR, outcomes=(Mark.ERROR,) * count)
-    outcomes = tuple(Mark.ERROR if mark is Mark.SKIPPED else mark for mark in marks)
-    return CriterionState(mark=criterion_mark(outcomes), outcomes=outcomes)
+        return criterion_state((Mark.ERROR,) * count)
+    return criterion_state(tuple(Mark.ERROR if mark is Mark.SKIPPED else mark for mark in marks))
 
 
 def _indexes(outcomes: Sequence[Mark], wanted: set[Mark]) -> frozenset[int]:
