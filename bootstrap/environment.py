@@ -90,10 +90,11 @@ def install(*words: str) -> None:
         if _exit_status(uv, "pip", "install", "--quiet", "--python", str(PYTHON), *words) == 0:
             return
         print("uv could not; trying pip.", file=sys.stderr)
-    if _exit_status(*_pip(), "install", "--quiet", "--no-input", "--no-user", *words) != 0:
+    # Without compiling: most modules of most packages are never imported, and the others compile when first used.
+    if _exit_status(*_pip(), "install", "-qq", "--no-compile", "--no-input", "--no-user", *words) != 0:
         raise SetupFailed(
-            "The packages could not be installed; the lines above say why. Check the network and the settings of "
-            "pip (mirror, proxy, certificates), then say make again: what was downloaded is kept."
+            "The installation failed; the lines above say why. Check the network and the settings of pip "
+            "(mirror, proxy, certificates), then say make again: what was downloaded is kept."
         )
 
 
@@ -121,6 +122,7 @@ def _make(lock: TextIO) -> None:
             f".venv is a link to {ENVIRONMENT.readlink()}, where no Python is. Remove the link."
         )
     adopted = _is_adopted()
+    packages, project = _wanted()
     if state is State.PACKAGES_OUTDATED:
         if adopted:
             _check_adopted()
@@ -128,12 +130,11 @@ def _make(lock: TextIO) -> None:
             _mark(lock, "unfinished")
             _create()
         _install_locked(anew=adopted)
+        _write_stamp(Stamp(packages=packages, project="", adopted=adopted))
+        _mark(lock, "")
     # hatchling is among the locked packages, so no second, unlocked environment is built to build ours.
     install("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
-    packages, project = _wanted()
-    stamp = Stamp(packages=packages, project=project, adopted=adopted)
-    STAMP.write_text(json.dumps(asdict(stamp)) + "\n")
-    _mark(lock, "")
+    _write_stamp(Stamp(packages=packages, project=project, adopted=adopted))
 
 
 def _is_adopted() -> bool:
@@ -199,6 +200,8 @@ def _remedy() -> str:
 def _exit_status(*words: str, quiet: bool = False) -> int:
     environment = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    # An institute's own certificate authority is known to the system, and to uv only when told to look there.
+    environment.setdefault("UV_SYSTEM_CERTS", "true")
     output = subprocess.DEVNULL if quiet else None
     # Children inherit the lock: one that outlives us holds up the next set-up until it has ended.
     done = subprocess.run(
@@ -252,6 +255,10 @@ def _stamp() -> Stamp | None:
         return Stamp(**json.loads(STAMP.read_text()))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def _write_stamp(stamp: Stamp) -> None:
+    STAMP.write_text(json.dumps(asdict(stamp)) + "\n")
 
 
 def _wanted() -> tuple[str, str]:

@@ -44,7 +44,9 @@ def _answer(program: str, path: str) -> str | None:
     if found is None:
         return None
     # npm starts `node` by name, so the one that belongs to it must come first.
-    environment = os.environ | {"PATH": os.pathsep.join([str(Path(found).parent), os.environ.get("PATH", "")])}
+    environment = os.environ | {
+        "PATH": os.pathsep.join([str(Path(found).parent), os.environ.get("PATH", "")])
+    }
     try:
         done = subprocess.run(
             [found, "--version"], check=False, env=environment, capture_output=True, text=True, timeout=60
