@@ -267,7 +267,7 @@ def _wanted() -> tuple[str, str]:
     The folder belongs to the first one, because the programs in `.venv/bin` hold its path.
     """
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    installed = {name: described[name] for name in ("project", "build-system")}
+    installed = [described["project"], described["build-system"], described.get("tool", {}).get("hatch")]
     return (
         _digest(str(ROOT).encode(), REQUIREMENTS.read_bytes()),
         _digest(json.dumps(installed, sort_keys=True).encode()),
