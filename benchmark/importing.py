@@ -159,9 +159,7 @@ def _import(
         is_new=is_new,
         tasks=len(tasks),
         criteria=sum(len(task.task.spec.criteria) for task in tasks),
-        outcomes=sum(
-            len(criterion.outcomes) for task in tasks for criterion in task.task.spec.criteria
-        ),
+        outcomes=sum(len(criterion.outcomes) for task in tasks for criterion in task.task.spec.criteria),
         repairs=spec.repairs,
         notes=tuple(notes),
     )
@@ -181,7 +179,11 @@ def _known(spec: PackSpec, content_hash: str, tasks: list[_StoredTask]) -> Bench
     what = f"tasks that differ: {', '.join(changed[:5])}" if changed else "its settings or its order differ"
     why = "runs rest on it" if stored.is_in_use else "a version is never changed in place"
     raise ImportRefused(
-        [Problem(file=FILE, text=f"{stored} is stored with other content ({what}) and {why}; raise `version`.")]
+        [
+            Problem(
+                file=FILE, text=f"{stored} is stored with other content ({what}) and {why}; raise `version`."
+            )
+        ]
     )
 
 

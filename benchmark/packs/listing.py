@@ -73,8 +73,6 @@ def _walked(root: Path, *, are_candidates: bool) -> Iterator[tuple[Path, bool]]:
         folder = Path(here)
         top = folder.relative_to(root).parts[:1]
         is_candidate = are_candidates or top == ("candidates",)
-            folder != root and folder.relative_to(root).parts[0] == "candidates"
-        )
         for name in sorted(directories):
             # A candidate's node_modules can be made again and are never part of a snapshot.
             if is_junk(name) or name in VERSION_CONTROL or (is_candidate and name in LEFT_OUT):
