@@ -38,9 +38,7 @@ def site_host(answer: Answer) -> Answer:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         host = request.META.get("HTTP_HOST", "")
-        if host.lower() == settings.SITE_HOST or (
-            request.path.startswith("/api/") and LOCAL.match(host)
-        ):
+        if host.lower() == settings.SITE_HOST or (request.path.startswith("/api/") and LOCAL.match(host)):
             return answer(request)
         if request.path.startswith("/api/"):
             return JsonResponse(

@@ -132,9 +132,7 @@ def marks(
     del request
     found = _run(run_id)
     page = list(
-        Verdict.objects.filter(
-            judging__round__trial__run=found, judging__is_primary=True, pk__gt=after
-        )
+        Verdict.objects.filter(judging__round__trial__run=found, judging__is_primary=True, pk__gt=after)
         .select_related("outcome__criterion__task", "judging__round__trial")
         .prefetch_related("evidence")
         .order_by("pk")[: limit + 1]

@@ -36,9 +36,7 @@ def advance(*, trial_id: int, **_later: Any) -> None:
 
 def ring_after_commit(*, at_most: int | None = None) -> None:
     """Ring for open trials once what was just written can be read by the workers."""
-    transaction.on_commit(
-        partial(ring_for_open_trials, at_most=at_most or settings.WORKER_THREADS)
-    )
+    transaction.on_commit(partial(ring_for_open_trials, at_most=at_most or settings.WORKER_THREADS))
 
 
 def ring_for_open_trials(*, at_most: int) -> int:

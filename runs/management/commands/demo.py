@@ -84,9 +84,7 @@ class Command(Door):
         for line in headline_lines(run):
             self.say(line)
         if run.state != "finished":
-            self.failed_job(
-                f"Run {run.pk} is {run.state}; `proofroom show {run.pk}` says where it stopped."
-            )
+            self.failed_job(f"Run {run.pk} is {run.state}; `proofroom show {run.pk}` says where it stopped.")
 
     def _follow(self, run: Run) -> None:
         """Keep one line of the terminal up to date until the run is over."""
