@@ -1,0 +1,1 @@
+"""Judges: adapters that try out a running candidate and mark its expected outcomes."""
