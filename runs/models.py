@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -50,7 +49,7 @@ class Run(models.Model):
         max_length=16, choices=_choices(RunState), default=RunState.QUEUED, db_index=True
     )
     launched_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        "auth.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -231,6 +230,9 @@ class Judging(models.Model):
     settings_hash = models.CharField(max_length=64)
     vote = models.PositiveSmallIntegerField(default=1)
     is_primary = models.BooleanField(default=False)
+    set_aside = models.JSONField(
+        default=list, blank=True, help_text="Errors that a retry took out, oldest first."
+    )
     started_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -335,7 +337,7 @@ class MetricValue(models.Model):
     value = models.FloatField(null=True, blank=True)
     half_width = models.FloatField(null=True, blank=True)
     n = models.PositiveIntegerField(default=0)
-    denominator = models.PositiveIntegerField(null=True, blank=True)
+    denominator = models.FloatField(null=True, blank=True)
     reason = models.CharField(max_length=300, blank=True)
     computed_at = models.DateTimeField(default=timezone.now)
 
