@@ -111,8 +111,8 @@ def _criterion_findings(
 def _outcome_findings(criterion: Mapping[str, Any], place: Place, name: str) -> Iterator[Finding]:
     outcomes = criterion.get("outcomes")
     if not isinstance(outcomes, list) or not outcomes:
-        said = "has no outcomes" if not outcomes else f"has outcomes {outcomes!r:.40}"
-        text = f'{name} {said}; give a list with at least one {{"text": ...}}.'
+        what = "has no outcomes" if not outcomes else f"has outcomes {outcomes!r:.40}"
+        text = f'{name} {what}; give a list with at least one {{"text": ...}}.'
         yield Finding(place=(*place, "outcomes"), text=text)
         return
     for index, outcome in enumerate(outcomes):
@@ -121,8 +121,8 @@ def _outcome_findings(criterion: Mapping[str, Any], place: Place, name: str) -> 
             yield Finding(place=at, text=f"outcome {index + 1} of {name} is not an object.")
             continue
         yield from _unknown_fields(outcome, OUTCOME_FIELDS, at)
-        text = outcome.get("text")
-        if not isinstance(text, str) or not text.strip():
+        said = outcome.get("text")
+        if not isinstance(said, str) or not said.strip():
             yield Finding(place=(*at, "text"), text=f"outcome {index + 1} of {name} has no text.")
 
 
