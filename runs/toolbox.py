@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
-from runs.adapters.code_agents import AgentKit, code_agent
-from runs.adapters.code_agents.replay import folder_workspaces
-from runs.adapters.deployers import standard_deployer
-from runs.adapters.feedback.template import TemplateFeedback
-from runs.adapters.judges import JudgeKit, judge
-from runs.adapters.sandboxes import Sandbox, process_sandbox
 from runs.ports import CodeAgent, Deployer, FeedbackWriter, Judge
 
 type WorkspaceFinder = Callable[[str, int], Path | None]
@@ -36,7 +27,3 @@ class Toolbox:
     feedback_writer: FeedbackWriter
 
 
-@cache
-def standard_toolbox() -> Toolbox:
-    """The real tools, as the settings say; one set a process."""
-    raise NotImplementedError

@@ -15,7 +15,7 @@ from django.utils import timezone
 from benchmark.rules.vocabulary import Mark, Role, TrialState
 from runs import engine, workers
 from runs.models import UNFINISHED_RUNS, Run, Trial, Verdict
-from runs.toolbox import standard_toolbox
+from runs.standard_tools import standard_toolbox
 
 POLL = 0.5
 

@@ -97,14 +97,14 @@ def effective_states(
     """Return what counts for each criterion, given in dependency order.
 
     In mode `dag` a criterion with an unsatisfied prerequisite is skipped, else one with an errored
-    prerequisite is error, whatever was saved for it. A criterion without marks is error, and so is
-    one that was saved as skipped although nothing stands in its way: nobody judged it.
-    Raises ValueError when the number of marks is not the number of outcomes.
+    prerequisite is error, whatever was saved for it. A criterion without a mark for each outcome is
+    error, and so is one that was saved as skipped although nothing stands in its way: nobody
+    judged it (yet). Raises ValueError for more marks than outcomes.
     """
     states: dict[str, CriterionState] = {}
     for criterion in criteria:
         reach = _reach(criterion, states=states, threshold=threshold, mode=mode)
-        states[criterion.key] = _state(criterion, marks=marks.get(criterion.key), reach=reach)
+        states[criterion.key] = _state(criterion, marks=marks.get(criterion.key, ()), reach=reach)
     return states
 
 
@@ -125,8 +125,8 @@ def reachability(
     for criterion in in_dependency_order(criteria):
         reach = _reach(criterion, states=states, threshold=threshold, mode=mode)
         reaches[criterion.key] = reach
-        given = marks.get(criterion.key)
-        is_open = given is None or Mark.SKIPPED in given
+        given = marks.get(criterion.key, ())
+        is_open = len(given) < len(criterion.outcomes) or Mark.SKIPPED in given
         if reach is Reach.UNDECIDED or (reach is Reach.REACHED and is_open):
             continue
         states[criterion.key] = _state(criterion, marks=given, reach=reach)
@@ -155,15 +155,15 @@ def _reach(
     return Reach.REACHED
 
 
-def _state(criterion: CriterionSpec, *, marks: Sequence[Mark] | None, reach: Reach) -> CriterionState:
+def _state(criterion: CriterionSpec, *, marks: Sequence[Mark], reach: Reach) -> CriterionState:
     count = len(criterion.outcomes)
-    if marks is not None and len(marks) != count:
+    if len(marks) > count:
         raise ValueError(
             f"Criterion {criterion.key!r} has {count} outcomes, but {len(marks)} marks are given."
         )
     if reach is Reach.BEHIND_UNSATISFIED:
         return criterion_state((Mark.SKIPPED,) * count)
-    if reach is Reach.BEHIND_ERROR or marks is None:
+    if reach is Reach.BEHIND_ERROR or len(marks) < count:
         return criterion_state((Mark.ERROR,) * count)
     return criterion_state(tuple(Mark.ERROR if mark is Mark.SKIPPED else mark for mark in marks))
 

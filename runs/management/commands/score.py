@@ -11,7 +11,8 @@ from django.core.management.base import CommandParser
 
 from benchmark.management.door import Door
 from benchmark.protocols import all_protocols
-from benchmark.rules.scorefile import BadMarks, score_document
+from benchmark.protocols.scorefile import score_document
+from benchmark.rules.marksfile import BadMarks
 
 
 class Command(Door):
