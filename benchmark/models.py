@@ -54,7 +54,7 @@ class Benchmark(models.Model):
     def is_in_use(self) -> bool:
         """Whether a run rests on it: from then on it is never changed in place."""
         # `runs` points here with a related name; this layer does not import it.
-        return bool(self.runs.exists())  # type: ignore[attr-defined]
+        return bool(self.runs.exists())
 
 
 class Task(models.Model):
