@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmark import blobs, snapshots
-from benchmark.models import TaskFile
 from benchmark.rules.protocol import Protocol
 from benchmark.rules.records import RoundRecord, TrialRecord
 from benchmark.rules.vocabulary import Mark
@@ -120,16 +119,6 @@ def restore(snapshot: str, folder: Path) -> None:
         snapshots.restore(snapshot, folder)
     except blobs.BlobMissing as missing:
         raise StageError(f"The stored workspace cannot be read: {missing}") from None
-
-
-def put_files(task_id: int, *, role: str, folder: Path) -> bool:
-    """Write a task's files of one role under `folder`; False where it has none."""
-    files = list(TaskFile.objects.filter(task_id=task_id, role=role))
-    for file in files:
-        target = folder.joinpath(*file.path.split("/"))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        blobs.copy_to(file.digest, target)
-    return bool(files)
 
 
 def _record(round_: Round, report: DeploymentReport) -> Deployment:

@@ -26,6 +26,9 @@ from runs.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
 
+stopping = threading.Event()
+"""Set when this process is to end: stages give up soon and their trials go on elsewhere."""
+
 MOST_ATTEMPTS = 3
 FIRST_WAIT = timedelta(seconds=4)
 
@@ -190,6 +193,8 @@ def _held(trial: Trial, *, worker: str, lease: timedelta) -> Iterator[Claim]:
         # A second is how soon a cancelled run's processes are told.
         while not done.wait(1.0):
             now = timezone.now()
+            if stopping.is_set():
+                lost.set()
             try:
                 if _is_due(extended, now, lease):
                     if not trial.extend(worker=worker, now=now, lease=lease):

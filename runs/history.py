@@ -51,14 +51,44 @@ def scores(run: Run) -> Scores:
 
 def marks_by_round(trial: Trial) -> MarksByRound:
     """Marks per outcome of one trial: round number → criterion key → marks (primary judging)."""
-    return _marks([trial.pk]).get(trial.pk, {})
+    return marks_of_trials([trial.pk]).get(trial.pk, {})
+
+
+def marks_of_trials(
+    trial_ids: Sequence[int],
+) -> dict[int, dict[int, dict[str, tuple[Mark, ...]]]]:
+    """Final marks of primary judgings: trial id → round number → criterion key → marks."""
+    rows = (
+        Verdict.objects.filter(judging__round__trial__in=trial_ids, judging__is_primary=True)
+        .order_by("outcome__criterion__position", "outcome__index")
+        .values_list(
+            "judging__round__trial_id",
+            "judging__round__number",
+            "outcome__criterion__key",
+            "outcome__index",
+            "role",
+            "mark",
+        )
+    )
+    final: dict[tuple[int, int, str, int], tuple[bool, Mark]] = {}
+    for trial_id, number, key, index, role, mark in rows.iterator():
+        place = (trial_id, number, key, index)
+        # The refuter's verdict, where there is one, is the final one.
+        is_final = role == Role.REFUTED
+        if place not in final or is_final:
+            final[place] = (is_final, Mark(mark))
+    result: dict[int, dict[int, dict[str, tuple[Mark, ...]]]] = {}
+    for (trial_id, number, key, _index), (_, mark) in final.items():
+        by_key = result.setdefault(trial_id, {}).setdefault(number, {})
+        by_key[key] = (*by_key.get(key, ()), mark)
+    return result
 
 
 def _records(
     trials: Sequence[Trial], tasks: Mapping[int, TaskSpec], *, settings: Mapping[str, object]
 ) -> list[TrialRecord]:
     ids = [trial.pk for trial in trials]
-    marks = _marks(ids)
+    marks = marks_of_trials(ids)
     rounds: dict[int, list[Round]] = defaultdict(list)
     for round_ in Round.objects.filter(trial__in=ids).order_by("trial_id", "number"):
         rounds[round_.trial_id].append(round_)
@@ -86,33 +116,6 @@ def _records(
         )
         for trial in trials
     ]
-
-
-def _marks(trial_ids: Sequence[int]) -> dict[int, dict[int, dict[str, tuple[Mark, ...]]]]:
-    rows = (
-        Verdict.objects.filter(judging__round__trial__in=trial_ids, judging__is_primary=True)
-        .order_by("outcome__criterion__position", "outcome__index")
-        .values_list(
-            "judging__round__trial_id",
-            "judging__round__number",
-            "outcome__criterion__key",
-            "outcome__index",
-            "role",
-            "mark",
-        )
-    )
-    final: dict[tuple[int, int, str, int], tuple[bool, Mark]] = {}
-    for trial_id, number, key, index, role, mark in rows.iterator():
-        place = (trial_id, number, key, index)
-        # The refuter's verdict, where there is one, is the final one.
-        is_final = role == Role.REFUTED
-        if place not in final or is_final:
-            final[place] = (is_final, Mark(mark))
-    result: dict[int, dict[int, dict[str, tuple[Mark, ...]]]] = {}
-    for (trial_id, number, key, _index), (_, mark) in final.items():
-        by_key = result.setdefault(trial_id, {}).setdefault(number, {})
-        by_key[key] = (*by_key.get(key, ()), mark)
-    return result
 
 
 def _with_rationales(record: TrialRecord, trial: Trial) -> TrialRecord:

@@ -13,7 +13,7 @@ from django.db import close_old_connections, transaction
 from django.utils import timezone
 
 from runs import engine, workers
-from runs.toolbox import standard_toolbox
+from runs.standard_tools import standard_toolbox
 
 RING_AGAIN_AFTER = 30.0
 

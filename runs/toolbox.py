@@ -25,3 +25,5 @@ class Toolbox:
     judge: Callable[[str, Mapping[str, Any]], Judge]
     deployer: Deployer
     feedback_writer: FeedbackWriter
+
+

@@ -69,10 +69,11 @@ def mean_gap(first: Sequence[float | None], second: Sequence[float | None], *, i
 
 
 def total(counts: Sequence[float], *, if_none: str) -> Estimate:
-    """Return the sum over tasks; counts have no interval. Undefined without any task."""
+    """Return the sum over tasks, whole where it can be; counts have no interval. Undefined without a task."""
     if not counts:
         return undefined(if_none)
-    return Estimate(value=fsum(counts), n=len(counts))
+    summed = fsum(counts)
+    return Estimate(value=int(summed) if summed.is_integer() else summed, n=len(counts))
 
 
 def average(values: Sequence[float | None]) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from benchmark.rules.graph import in_dependency_order
 from benchmark.rules.records import CriterionSpec
@@ -25,29 +26,34 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionState:
-    """What one round says of one criterion, after skipping and the spreading of errors."""
+    """What one round says of one criterion, after skipping and the spreading of errors.
+
+    `passed` and `failed` are the outcomes that count as such: none where the criterion is error or
+    skipped, so that an outcome which passed inside an errored criterion enters no raw figure.
+    """
 
     mark: Mark
     outcomes: tuple[Mark, ...]
+    passed: frozenset[int]
+    failed: frozenset[int]
 
     @property
     def is_executed(self) -> bool:
         """Whether the candidate was judged on it: neither skipped nor error."""
         return self.mark.is_judged
 
-    @property
-    def passed_outcomes(self) -> frozenset[int]:
-        """The outcomes that count as passed: none inside a criterion that is error or skipped."""
-        if not self.is_executed:
-            return frozenset()
-        return _indexes(self.outcomes, {Mark.PASS})
 
-    @property
-    def failed_outcomes(self) -> frozenset[int]:
-        """The outcomes that were judged and did not pass, of a criterion that was executed."""
-        if not self.is_executed:
-            return frozenset()
-        return _indexes(self.outcomes, {Mark.FAIL, Mark.PARTIAL})
+# Few combinations of marks occur, in very many criteria, rounds and simulations.
+@lru_cache(maxsize=4096)
+def criterion_state(outcomes: tuple[Mark, ...]) -> CriterionState:
+    """Return the state that the marks of its outcomes give a criterion; raises as `criterion_mark`."""
+    mark = criterion_mark(outcomes)
+    return CriterionState(
+        mark=mark,
+        outcomes=outcomes,
+        passed=_indexes(outcomes, {Mark.PASS}) if mark.is_judged else frozenset(),
+        failed=_indexes(outcomes, {Mark.FAIL, Mark.PARTIAL}) if mark.is_judged else frozenset(),
+    )
 
 
 def criterion_mark(outcomes: Sequence[Mark]) -> Mark:
@@ -91,14 +97,14 @@ def effective_states(
     """Return what counts for each criterion, given in dependency order.
 
     In mode `dag` a criterion with an unsatisfied prerequisite is skipped, else one with an errored
-    prerequisite is error, whatever was saved for it. A criterion without marks is error, and so is
-    one that was saved as skipped although nothing stands in its way: nobody judged it.
-    Raises ValueError when the number of marks is not the number of outcomes.
+    prerequisite is error, whatever was saved for it. A criterion without a mark for each outcome is
+    error, and so is one that was saved as skipped although nothing stands in its way: nobody
+    judged it (yet). Raises ValueError for more marks than outcomes.
     """
     states: dict[str, CriterionState] = {}
     for criterion in criteria:
         reach = _reach(criterion, states=states, threshold=threshold, mode=mode)
-        states[criterion.key] = _state(criterion, marks=marks.get(criterion.key), reach=reach)
+        states[criterion.key] = _state(criterion, marks=marks.get(criterion.key, ()), reach=reach)
     return states
 
 
@@ -119,8 +125,8 @@ def reachability(
     for criterion in in_dependency_order(criteria):
         reach = _reach(criterion, states=states, threshold=threshold, mode=mode)
         reaches[criterion.key] = reach
-        given = marks.get(criterion.key)
-        is_open = given is None or Mark.SKIPPED in given
+        given = marks.get(criterion.key, ())
+        is_open = len(given) < len(criterion.outcomes) or Mark.SKIPPED in given
         if reach is Reach.UNDECIDED or (reach is Reach.REACHED and is_open):
             continue
         states[criterion.key] = _state(criterion, marks=given, reach=reach)
@@ -149,18 +155,17 @@ def _reach(
     return Reach.REACHED
 
 
-def _state(criterion: CriterionSpec, *, marks: Sequence[Mark] | None, reach: Reach) -> CriterionState:
+def _state(criterion: CriterionSpec, *, marks: Sequence[Mark], reach: Reach) -> CriterionState:
     count = len(criterion.outcomes)
-    if marks is not None and len(marks) != count:
+    if len(marks) > count:
         raise ValueError(
             f"Criterion {criterion.key!r} has {count} outcomes, but {len(marks)} marks are given."
         )
     if reach is Reach.BEHIND_UNSATISFIED:
-        return CriterionState(mark=Mark.SKIPPED, outcomes=(Mark.SKIPPED,) * count)
-    if reach is Reach.BEHIND_ERROR or marks is None:
-        return CriterionState(mark=Mark.ERROR, outcomes=(Mark.ERROR,) * count)
-    outcomes = tuple(Mark.ERROR if mark is Mark.SKIPPED else mark for mark in marks)
-    return CriterionState(mark=criterion_mark(outcomes), outcomes=outcomes)
+        return criterion_state((Mark.SKIPPED,) * count)
+    if reach is Reach.BEHIND_ERROR or len(marks) < count:
+        return criterion_state((Mark.ERROR,) * count)
+    return criterion_state(tuple(Mark.ERROR if mark is Mark.SKIPPED else mark for mark in marks))
 
 
 def _indexes(outcomes: Sequence[Mark], wanted: set[Mark]) -> frozenset[int]:

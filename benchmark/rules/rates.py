@@ -81,10 +81,10 @@ def outcome_fixes(before: RoundStates, after: RoundStates) -> Ratio:
     """
     part = whole = 0
     for key, state in before.items():
-        failed = state.failed_outcomes
+        failed = state.failed
         whole += len(failed)
         is_passed = after[key].mark is Mark.PASS
-        part += len(failed) if is_passed else len(failed & after[key].passed_outcomes)
+        part += len(failed) if is_passed else len(failed & after[key].passed)
     return Ratio(part=part, whole=whole)
 
 
@@ -98,10 +98,11 @@ def regressions(earlier: Sequence[RoundStates], now: RoundStates, *, mark: Mark)
 
 def _progress(criterion: CriterionSpec, states: Sequence[CriterionState]) -> Progress:
     passed = any(state.mark is Mark.PASS for state in states)
-    outcomes: frozenset[int] = frozenset().union(*(state.passed_outcomes for state in states))
+    every = frozenset(range(len(criterion.outcomes)))
     return Progress(
         passed=passed,
-        outcomes=frozenset(range(len(criterion.outcomes))) if passed else outcomes,
+        # An outcome also counts once its criterion passed.
+        outcomes=every if passed else frozenset().union(*(state.passed for state in states)),
         executed=any(state.is_executed for state in states),
         is_known=any(state.mark is not Mark.ERROR for state in states),
     )

@@ -12,8 +12,9 @@ from django.utils import timezone
 from benchmark.rules.marks import Reach, criterion_mark, reachability
 from benchmark.rules.records import CriterionSpec
 from benchmark.rules.vocabulary import Mark, Mode
+from benchmark.taskfiles import put_files
 from runs import judgings
-from runs.context import ClaimLost, StageContext, put_files
+from runs.context import ClaimLost, StageContext
 from runs.models import Judging
 from runs.ports import (
     CandidateBroken,
@@ -107,7 +108,7 @@ class _Pass:
             return None
         # The folder that holds `uploads/`, as scripts name the files in it.
         folder = context.toolbox.scratch / f"round-{context.round.pk}" / "judge"
-        has_uploads = put_files(context.trial.task_id, role="uploads", folder=folder / "uploads")
+        has_uploads = put_files(context.trial.task, "uploads", folder / "uploads")
         judge = context.toolbox.judge(context.run.judge, context.run.judge_settings)
         self._session = self._stack.enter_context(
             judge.session(

@@ -39,8 +39,9 @@ def decisions(settings: Mapping[str, Any]) -> tuple[str, ...]:
             "stand beside them and say what passes now."
         ),
         (
-            "Error and skipped are never fail. Raw figures keep errored criteria in the denominator and count "
-            "them as 0; figures named “judged” leave out criteria that were error in every round so far."
+            "Error and skipped are never fail. Raw figures keep errored criteria in the denominator and "
+            "count them as 0; figures named “judged” leave out criteria that were error in every round "
+            "so far."
         ),
         "A task without any judged mark counts 0 in raw figures and as an infrastructure failure.",
         (

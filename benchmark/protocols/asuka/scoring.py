@@ -70,13 +70,14 @@ def score(trials: Sequence[TrialRecord], settings: Mapping[str, Any]) -> Scores:
     counted = [trial for trial in settled if is_finished or trial.has_judged_mark]
     tasks = _by_task(counted)
     last = max((len(trial.rounds) for trial in counted), default=0)
+    per_round = tuple(
+        RoundScores(round=number, metrics=_metrics(tasks, number=number, settings=chosen))
+        for number in range(1, last + 1)
+    )
     return Scores(
-        metrics=_metrics(tasks, number=last, settings=chosen),
+        metrics=per_round[-1].metrics if per_round else _metrics(tasks, number=0, settings=chosen),
         per_task={task.key: _defined(_metrics([task], number=last, settings=chosen)) for task in tasks},
-        per_round=tuple(
-            RoundScores(round=number, metrics=_metrics(tasks, number=number, settings=chosen))
-            for number in range(1, last + 1)
-        ),
+        per_round=per_round,
         criteria=_criterion_marks(counted, number=last),
         errors=sum(trial.marked_at(last, mark=Mark.ERROR) for trial in counted),
         skipped=sum(trial.marked_at(last, mark=Mark.SKIPPED) for trial in counted),

@@ -74,7 +74,7 @@ def settings_from(given: Mapping[str, Any]) -> AsukaSettings:
     value = {spec.name: spec.value_of(given.get(spec.name, spec.default)) for spec in SETTINGS}
     return AsukaSettings(
         threshold=float(value["threshold"]),
-        mode=Mode(value["mode"]),
+        mode=Mode(str(value["mode"])),
         max_rounds=int(value["max_rounds"]),
-        request=RequestText(value["request"]),
+        request=RequestText(str(value["request"])),
     )

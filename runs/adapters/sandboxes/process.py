@@ -163,6 +163,8 @@ class KeptProcess:
             while b"\n" not in self._told and self._report is None:
                 if not self._receive(until - time.monotonic()):
                     break
+        if self._report is not None and self._report.ending is Ending.KEEPER_DIED:
+            return  # The first thing a command does may be to kill its keeper: the report says it.
         line, newline, self._told = self._told.partition(b"\n")
         if not newline:
             raise StageError(
