@@ -1,0 +1,114 @@
+"""Content-addressed files: a blob is stored once under the SHA-256 of its bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, cast
+
+from django.core.files import File
+from django.core.files.storage import Storage, storages
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+CHUNK = 1 << 20
+
+
+class BlobMissing(LookupError):
+    """A digest is on record, its bytes are not in the store."""
+
+
+def save_bytes(content: bytes) -> str:
+    """Store `content` and return its digest (64 hexadecimal digits)."""
+    digest = hashlib.sha256(content).hexdigest()
+    if not is_stored(digest):
+        with tempfile.SpooledTemporaryFile(max_size=CHUNK) as spool:
+            spool.write(content)
+            spool.seek(0)
+            _store(digest, cast("IO[bytes]", spool))
+    return digest
+
+
+def save_file(path: Path) -> str:
+    """Store a file's bytes without holding them in memory and return the digest.
+
+    The bytes are hashed while they are copied aside, so a file that changes meanwhile
+    can never be stored under a digest that is not its own.
+    """
+    hasher = hashlib.sha256()
+    with tempfile.TemporaryFile() as aside, path.open("rb") as source:
+        while chunk := source.read(CHUNK):
+            hasher.update(chunk)
+            aside.write(chunk)
+        digest = hasher.hexdigest()
+        if not is_stored(digest):
+            aside.seek(0)
+            _store(digest, cast("IO[bytes]", aside))
+    return digest
+
+
+def is_stored(digest: str) -> bool:
+    """Whether the bytes of `digest` are in the store."""
+    return _storage().exists(_name(digest))
+
+
+def open_blob(digest: str) -> IO[bytes]:
+    """Open a blob for reading. Raises BlobMissing, or ValueError for what is no digest."""
+    try:
+        return cast("IO[bytes]", _storage().open(_name(digest), "rb"))
+    except FileNotFoundError:
+        raise BlobMissing(f"The bytes of {digest[:12]} are not in the blob store.") from None
+
+
+def read_blob(digest: str, *, at_most: int | None = None) -> bytes:
+    """The bytes of a blob, or its first `at_most`. Raises BlobMissing."""
+    with open_blob(digest) as blob:
+        return blob.read() if at_most is None else blob.read(at_most)
+
+
+def size_of(digest: str) -> int:
+    """Number of bytes. Raises BlobMissing."""
+    try:
+        return _storage().size(_name(digest))
+    except FileNotFoundError:
+        raise BlobMissing(f"The bytes of {digest[:12]} are not in the blob store.") from None
+
+
+def chunks_of(digest: str) -> Iterator[bytes]:
+    """The bytes of a blob, a chunk at a time. Raises BlobMissing."""
+    with open_blob(digest) as blob:
+        while chunk := blob.read(CHUNK):
+            yield chunk
+
+
+def copy_to(digest: str, target: Path) -> None:
+    """Write a blob to `target`, whole or not at all. Raises BlobMissing."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as out:
+            for chunk in chunks_of(digest):
+                out.write(chunk)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _store(digest: str, content: IO[bytes]) -> None:
+    storage = _storage()
+    name = storage.save(_name(digest), File(content))
+    # Two writers at once: the storage gave the second one another name. Same bytes, so drop it.
+    if name != _name(digest):
+        storage.delete(name)
+
+
+def _name(digest: str) -> str:
+    if not DIGEST.fullmatch(digest):
+        raise ValueError(f"{digest!r} is not a SHA-256 digest.")
+    return f"{digest[:2]}/{digest[2:4]}/{digest}"
+
+
+def _storage() -> Storage:
+    return storages["blobs"]

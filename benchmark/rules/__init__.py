@@ -1,0 +1,1 @@
+"""Rules of measurement: pure functions over plain values, without database or network."""

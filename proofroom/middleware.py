@@ -1,0 +1,82 @@
+"""What every request passes: its id, the one host of the site, and writes from its own pages only."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+type Answer = Callable[[HttpRequest], HttpResponse]
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
+LOCAL = re.compile(r"^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$")
+
+
+def request_id(answer: Answer) -> Answer:
+    """Name each request, so that an error page and a log line can be laid beside each other."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        request.request_id = secrets.token_hex(6)  # type: ignore[attr-defined]
+        response = answer(request)
+        response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
+        return response
+
+    return middleware
+
+
+def site_host(answer: Answer) -> Answer:
+    """Answer under the public address; elsewhere say how to reach it.
+
+    A sign-in form under another plain-http host could not work: browsers refuse its cookies.
+    The API answers on this machine's loopback names too, because programs cannot resolve
+    *.localhost; it still needs a session of the site there.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        host = request.META.get("HTTP_HOST", "")
+        if host.lower() == settings.SITE_HOST or (request.path.startswith("/api/") and LOCAL.match(host)):
+            return answer(request)
+        if request.path.startswith("/api/"):
+            return JsonResponse(
+                {"detail": f"This site answers under {settings.PUBLIC_URL} only."}, status=421
+            )
+        context = {"public_url": settings.PUBLIC_URL, "host": host, "path": request.path}
+        return render(request, "wrong_host.html", context, status=421)
+
+    return middleware
+
+
+def same_origin_writes(answer: Answer) -> Answer:
+    """Refuse unsafe requests that another origin's page sent, previews included.
+
+    Previews are "same site" to a browser, so SameSite cookies alone would let their pages post
+    with the visitor's session. Browsers state the origin's relation in Sec-Fetch-Site; those that
+    do not send it are still held by the CSRF token.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        relation = request.headers.get("Sec-Fetch-Site", "same-origin")
+        if request.method in SAFE_METHODS or relation in ("same-origin", "none"):
+            return answer(request)
+        return HttpResponse(
+            "This request came from another site's page and was refused. Nothing was changed.",
+            status=403,
+            content_type="text/plain; charset=utf-8",
+        )
+
+    return middleware
+
+
+def own_agent_cluster(answer: Answer) -> Answer:
+    """Keep a busy preview from stopping this page's timers: they get separate event loops."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = answer(request)
+        response["Origin-Agent-Cluster"] = "?1"
+        return response
+
+    return middleware

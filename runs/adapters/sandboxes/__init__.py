@@ -1,0 +1,31 @@
+"""Start foreign commands so that their whole process tree surely ends: the port and its levels."""
+
+from runs.adapters.sandboxes.environment import clean_environment, passed_variables
+from runs.adapters.sandboxes.logs import BoundedLog, follow, readable
+from runs.adapters.sandboxes.port import (
+    Ending,
+    EndReport,
+    KeptCommand,
+    Sandbox,
+    StartFailed,
+    Stream,
+)
+from runs.adapters.sandboxes.process import KeptProcess, ProcessSandbox, end_all, held_commands
+
+__all__ = [
+    "BoundedLog",
+    "EndReport",
+    "Ending",
+    "KeptCommand",
+    "KeptProcess",
+    "ProcessSandbox",
+    "Sandbox",
+    "StartFailed",
+    "Stream",
+    "clean_environment",
+    "end_all",
+    "follow",
+    "held_commands",
+    "passed_variables",
+    "readable",
+]

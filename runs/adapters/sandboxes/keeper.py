@@ -1,0 +1,316 @@
+"""The parent of one foreign command: starts it and ends all its descendants, also when we are killed.
+
+Run as `python -I -S keeper.py LIFELINE REPORT PARENT`, with the standard library only, so that it starts
+in milliseconds. LIFELINE is a pipe whose other end only our process holds: its first line is the order
+(JSON), later lines `end SECONDS` ask for an end, and its end means that our process is gone. REPORT gets
+two JSON lines: that the command was started (or why not), and how all of it ended.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_LEFTOVER_GRACE = 1.0
+_GIVE_UP_AFTER = 30.0
+_HAS_PROC = os.access("/proc/self/stat", os.R_OK)
+
+
+class Keeper:
+    """Holds one command and everything that descends from it."""
+
+    def __init__(self, lifeline: int, report: int) -> None:
+        self._lifeline = lifeline
+        self._lifeline_open = True
+        self._report = report
+        self._pending = b""
+        self._command = 0
+        self._status: int | None = None
+        self._order: dict[str, Any] = {}
+        self._killed: set[int] = set()
+        self._left_behind = 0
+        self._woken, self._wake = os.pipe()
+
+    def keep(self) -> None:
+        """Start what the order says and stay until nothing of it is left."""
+        self._order = json.loads(self._first_line())
+        os.set_blocking(self._lifeline, False)
+        self._watch_signals()
+        trouble = self._start()
+        if trouble is not None:
+            self._tell({"errno": trouble[0], "where": trouble[1]})
+            return
+        self._tell({"pid": self._command})
+        _let_go_of_standard_streams()
+        began = time.monotonic()
+        why, grace = self._wait_for_a_reason(began)
+        ending = time.monotonic()
+        survivors = self._end_all(grace)
+        self._tell(
+            {
+                "ending": why,
+                "status": self._status,
+                "killed": len(self._killed),
+                "left_behind": self._left_behind,
+                "survivors": survivors,
+                "seconds": ending - began,
+                "seconds_to_end": time.monotonic() - ending,
+            }
+        )
+
+    def _first_line(self) -> bytes:
+        while b"\n" not in self._pending:
+            chunk = os.read(self._lifeline, 65536)
+            if not chunk:
+                sys.exit(0)
+            self._pending += chunk
+        line, _, self._pending = self._pending.partition(b"\n")
+        return line
+
+    def _watch_signals(self) -> None:
+        os.set_blocking(self._wake, False)
+        os.set_blocking(self._woken, False)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        self._terminated = False
+
+        def on_terminate(_number: int, _frame: object) -> None:
+            self._terminated = True
+
+        signal.signal(signal.SIGTERM, on_terminate)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        for ignored in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(ignored, signal.SIG_IGN)
+
+    def _start(self) -> tuple[int, str] | None:
+        """Start the command in its own session; answers (errno, what) where that failed."""
+        told, tell = os.pipe()
+        keeper = os.getpid()
+        self._command = os.fork()
+        if self._command == 0:
+            _become(self._order, keeper=keeper, tell=tell)
+        os.close(tell)
+        message = b""
+        while chunk := os.read(told, 4096):
+            message += chunk
+        os.close(told)
+        if not message:
+            return None
+        os.waitpid(self._command, 0)
+        number, where = json.loads(message)
+        return number, where
+
+    def _wait_for_a_reason(self, began: float) -> tuple[str, float]:
+        """Wait until there is a reason to end; answers the reason and the grace to give."""
+        grace = float(self._order["grace"])
+        deadline = self._order["deadline"]
+        while True:
+            self._reap()
+            if self._status is not None:
+                return "finished", min(grace, _LEFTOVER_GRACE)
+            if self._terminated:
+                return ("cancelled" if os.getppid() == int(sys.argv[3]) else "parent_died"), grace
+            asked = self._asked()
+            if not self._lifeline_open:
+                return "parent_died", grace
+            if asked is not None:
+                return "cancelled", asked
+            left = None if deadline is None else began + deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return "deadline", grace
+            self._sleep(left)
+
+    def _asked(self) -> float | None:
+        """Read what our process says; answers the grace of the last wish to end, if there is one."""
+        with suppress(BlockingIOError):
+            while self._lifeline_open:
+                chunk = os.read(self._lifeline, 4096)
+                self._lifeline_open = bool(chunk)
+                self._pending += chunk
+        wish = None
+        *lines, self._pending = self._pending.split(b"\n")
+        for line in lines:
+            verb, _, seconds = line.partition(b" ")
+            if verb == b"end":
+                wish = float(seconds)
+        return wish
+
+    def _sleep(self, seconds: float | None) -> None:
+        watched = [self._woken] + ([self._lifeline] if self._lifeline_open else [])
+        select.select(watched, [], [], seconds)
+        with suppress(BlockingIOError):
+            os.read(self._woken, 4096)
+
+    def _reap(self) -> None:
+        with suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid == self._command:
+                    self._status = os.waitstatus_to_exitcode(status)
+
+    def _end_all(self, grace: float) -> int:
+        """End all descendants, kindly first; answers how many could not be ended (none, normally)."""
+        with suppress(OSError):  # Only root may do so: a fork storm must not starve its end.
+            os.setpriority(os.PRIO_PROCESS, 0, -15)
+        living = self._living()
+        self._left_behind = len([pid for pid in living if pid != self._command])
+        if grace > 0 and living:
+            for pid in living:
+                self._signal(pid, signal.SIGTERM)
+            self._wait_until_none(time.monotonic() + grace)
+        give_up = time.monotonic() + _GIVE_UP_AFTER
+        while self._living() and time.monotonic() < give_up:
+            for pid in self._frozen():
+                self._killed.add(pid)
+                self._signal(pid, signal.SIGKILL)
+            self._wait_until_none(time.monotonic() + 0.05)
+        self._reap()
+        return len(self._living())
+
+    def _wait_until_none(self, until: float) -> None:
+        while self._living() and (left := until - time.monotonic()) > 0:
+            wish = self._asked()
+            if wish is not None:
+                until = min(until, time.monotonic() + wish)
+            self._sleep(min(left, 0.02))
+
+    def _frozen(self) -> set[int]:
+        """Stop every descendant and answer them: what is stopped cannot fork away from the kill."""
+        frozen: set[int] = set()
+        for _pass in range(200):
+            fresh = [pid for pid in self._living() if pid not in frozen]
+            if not fresh:
+                break
+            for pid in fresh:
+                self._signal(pid, signal.SIGSTOP)
+            frozen.update(fresh)
+            # One that forks and exits at once lands here, as our own child, under ever new numbers.
+            for pid in _own_children():
+                self._signal(pid, signal.SIGSTOP)
+                frozen.add(pid)
+        return frozen
+
+    def _living(self) -> list[int]:
+        self._reap()
+        if _HAS_PROC:
+            return _descendants(os.getpid())
+        try:
+            os.killpg(self._command, 0)
+        except (ProcessLookupError, PermissionError):
+            return []
+        return [self._command]
+
+    def _signal(self, pid: int, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            if _HAS_PROC:
+                os.kill(pid, number)
+            else:
+                os.killpg(pid, number)
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        with suppress(BrokenPipeError):
+            os.write(self._report, json.dumps(message).encode() + b"\n")
+
+
+def _become(order: dict[str, Any], *, keeper: int, tell: int) -> None:
+    """Turn the forked child into the command; never returns."""
+    where = str(order["argv"][0])
+    try:
+        os.setsid()
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != keeper:
+            os._exit(127)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        # Python ignores these two, and a command would inherit that.
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        with suppress(OSError):
+            os.nice(int(order["niceness"]))
+        where = str(order["cwd"])
+        os.chdir(where)
+        where = str(order["argv"][0])
+        os.execvpe(where, order["argv"], order["env"])  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        os.write(tell, json.dumps([error.errno, where]).encode())
+    finally:
+        os._exit(127)
+
+
+def _descendants(ancestor: int) -> list[int]:
+    """Return living descendants, found through /proc; daemonised ones come back to their subreaper."""
+    children: dict[int, list[int]] = {}
+    dead: set[int] = set()
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        text = _content(f"/proc/{entry.name}/stat")
+        if not text:
+            continue
+        fields = text[text.rindex(b")") + 2 :].split()
+        pid = int(entry.name)
+        children.setdefault(int(fields[1]), []).append(pid)
+        # A zombie whose other threads still run counts as living: its thread count says so.
+        if fields[0] in (b"Z", b"X") and int(fields[17]) <= 1:
+            dead.add(pid)
+    found: list[int] = []
+    waiting = list(children.get(ancestor, ()))
+    while waiting:
+        pid = waiting.pop()
+        waiting.extend(children.get(pid, ()))
+        if pid not in dead:
+            found.append(pid)
+    return found
+
+
+def _own_children() -> list[int]:
+    return [int(pid) for pid in _content(f"/proc/self/task/{os.getpid()}/children").split()]
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - importing pathlib would double the start time
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _let_go_of_standard_streams() -> None:
+    """Close our copies of the command's streams, so that their end is seen when the command ends."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    os.close(nothing)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        _LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0)
+
+
+def _main() -> None:
+    lifeline, report, parent = (int(argument) for argument in sys.argv[1:4])
+    for descriptor in (lifeline, report):
+        os.set_inheritable(descriptor, False)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    # Second net beside the pipe: some foreign fork may hold a copy of its other end.
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        return
+    Keeper(lifeline, report).keep()
+
+
+if __name__ == "__main__":
+    _LIBC = ctypes.CDLL(None)
+    _main()
