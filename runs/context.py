@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmark import blobs, snapshots
-from benchmark.models import TaskFile
 from benchmark.rules.protocol import Protocol
 from benchmark.rules.records import RoundRecord, TrialRecord
 from benchmark.rules.vocabulary import Mark
@@ -63,9 +62,7 @@ class Stand:
         _empty(folder)
         restore(round_.snapshot, folder)
         try:
-            served = self.toolbox.deployer.serve(
-                folder, deploy=deploy, is_cancelled=self.claim.is_lost
-            )
+            served = self.toolbox.deployer.serve(folder, deploy=deploy, is_cancelled=self.claim.is_lost)
             app = self._stack.enter_context(served)
         except CandidateBroken as broken:
             _record(round_, broken.report)
@@ -99,9 +96,7 @@ class StageContext:
         """The record of the round that this step belongs to."""
         return self.record.rounds[self.round.number - 1]
 
-    def say(
-        self, kind: str, text: str, *, criterion: str = "", mark: Mark | None = None
-    ) -> None:
+    def say(self, kind: str, text: str, *, criterion: str = "", mark: Mark | None = None) -> None:
         """Tell the run's live pages."""
         announce(
             run=self.run,
@@ -120,16 +115,6 @@ def restore(snapshot: str, folder: Path) -> None:
         snapshots.restore(snapshot, folder)
     except blobs.BlobMissing as missing:
         raise StageError(f"The stored workspace cannot be read: {missing}") from None
-
-
-def put_files(task_id: int, *, role: str, folder: Path) -> bool:
-    """Write a task's files of one role under `folder`; False where it has none."""
-    files = list(TaskFile.objects.filter(task_id=task_id, role=role))
-    for file in files:
-        target = folder.joinpath(*file.path.split("/"))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        blobs.copy_to(file.digest, target)
-    return bool(files)
 
 
 def _record(round_: Round, report: DeploymentReport) -> Deployment:

@@ -10,7 +10,7 @@ from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
-from runs import jobs, workers
+from runs import engine, jobs, workers
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +41,9 @@ class EmbeddedWorker:
             self._running.append(thread)
 
     def stop(self, *, deadline: float) -> None:
-        """Stop taking work and give what runs `deadline` seconds; the rest is claimed again later."""
+        """Stop taking work and let go of what runs, within `deadline` seconds."""
         self._stopping.set()
+        engine.stopping.set()
         if self._controller is not None:
             stopper = threading.Thread(target=self._controller.stop, daemon=True)
             stopper.start()

@@ -26,6 +26,9 @@ from runs.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
 
+stopping = threading.Event()
+"""Set when this process is to end: stages give up soon and their trials go on elsewhere."""
+
 MOST_ATTEMPTS = 3
 FIRST_WAIT = timedelta(seconds=4)
 
@@ -50,9 +53,7 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
             _note_trouble(trial, claim=claim, sentence=str(error))
         except Exception as error:
             log.exception("Run %s, trial %s, stage %s", trial.run_id, trial.pk, trial.stage)
-            _note_trouble(
-                trial, claim=claim, sentence=f"Unexpected {type(error).__name__}: {error}"
-            )
+            _note_trouble(trial, claim=claim, sentence=f"Unexpected {type(error).__name__}: {error}")
             raise
         finally:
             stand.clear()
@@ -114,9 +115,9 @@ def _start(trial: Trial, *, claim: Claim) -> None:
         Trial.objects.filter(pk=trial.pk, started_at=None).update(started_at=now)
         Trial.objects.filter(pk=trial.pk).update(state=TrialState.RUNNING, not_before=None)
         Run.objects.filter(pk=trial.run_id, started_at=None).update(started_at=now)
-        began = Run.objects.filter(
-            pk=trial.run_id, state__in=[RunState.QUEUED, RunState.PAUSED]
-        ).update(state=RunState.RUNNING)
+        began = Run.objects.filter(pk=trial.run_id, state__in=[RunState.QUEUED, RunState.PAUSED]).update(
+            state=RunState.RUNNING
+        )
         if began:
             announce(run=trial.run, kind="run", text="The run began.")
 
@@ -153,9 +154,7 @@ def settle(run: Run) -> None:
         locked.finished_at = None if paused else timezone.now()
         locked.save(update_fields=["state", "finished_at"])
         text = (
-            "The run is paused: the bench had trouble with some trials."
-            if paused
-            else "The run is finished."
+            "The run is paused: the bench had trouble with some trials." if paused else "The run is finished."
         )
         announce(run=locked, kind="run", text=text)
     scoring.store(run)
@@ -190,6 +189,8 @@ def _held(trial: Trial, *, worker: str, lease: timedelta) -> Iterator[Claim]:
         # A second is how soon a cancelled run's processes are told.
         while not done.wait(1.0):
             now = timezone.now()
+            if stopping.is_set():
+                lost.set()
             try:
                 if _is_due(extended, now, lease):
                     if not trial.extend(worker=worker, now=now, lease=lease):

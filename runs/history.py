@@ -34,11 +34,7 @@ def trial_record(trial: Trial) -> TrialRecord:
 
 def trial_records(run: Run) -> list[TrialRecord]:
     """All trials of a run in task order, without scripts and texts: enough for every number."""
-    trials = list(
-        Trial.objects.filter(run=run)
-        .order_by("task__position", "repeat")
-        .fetch_mode(FETCH_RAISE)
-    )
+    trials = list(Trial.objects.filter(run=run).order_by("task__position", "repeat").fetch_mode(FETCH_RAISE))
     tasks = _task_outlines({trial.task_id for trial in trials})
     return _records(trials, tasks, settings=run.settings)
 
@@ -51,14 +47,44 @@ def scores(run: Run) -> Scores:
 
 def marks_by_round(trial: Trial) -> MarksByRound:
     """Marks per outcome of one trial: round number → criterion key → marks (primary judging)."""
-    return _marks([trial.pk]).get(trial.pk, {})
+    return marks_of_trials([trial.pk]).get(trial.pk, {})
+
+
+def marks_of_trials(
+    trial_ids: Sequence[int],
+) -> dict[int, dict[int, dict[str, tuple[Mark, ...]]]]:
+    """Final marks of primary judgings: trial id → round number → criterion key → marks."""
+    rows = (
+        Verdict.objects.filter(judging__round__trial__in=trial_ids, judging__is_primary=True)
+        .order_by("outcome__criterion__position", "outcome__index")
+        .values_list(
+            "judging__round__trial_id",
+            "judging__round__number",
+            "outcome__criterion__key",
+            "outcome__index",
+            "role",
+            "mark",
+        )
+    )
+    final: dict[tuple[int, int, str, int], tuple[bool, Mark]] = {}
+    for trial_id, number, key, index, role, mark in rows.iterator():
+        place = (trial_id, number, key, index)
+        # The refuter's verdict, where there is one, is the final one.
+        is_final = role == Role.REFUTED
+        if place not in final or is_final:
+            final[place] = (is_final, Mark(mark))
+    result: dict[int, dict[int, dict[str, tuple[Mark, ...]]]] = {}
+    for (trial_id, number, key, _index), (_, mark) in final.items():
+        by_key = result.setdefault(trial_id, {}).setdefault(number, {})
+        by_key[key] = (*by_key.get(key, ()), mark)
+    return result
 
 
 def _records(
     trials: Sequence[Trial], tasks: Mapping[int, TaskSpec], *, settings: Mapping[str, object]
 ) -> list[TrialRecord]:
     ids = [trial.pk for trial in trials]
-    marks = _marks(ids)
+    marks = marks_of_trials(ids)
     rounds: dict[int, list[Round]] = defaultdict(list)
     for round_ in Round.objects.filter(trial__in=ids).order_by("trial_id", "number"):
         rounds[round_.trial_id].append(round_)
@@ -88,38 +114,9 @@ def _records(
     ]
 
 
-def _marks(trial_ids: Sequence[int]) -> dict[int, dict[int, dict[str, tuple[Mark, ...]]]]:
-    rows = (
-        Verdict.objects.filter(judging__round__trial__in=trial_ids, judging__is_primary=True)
-        .order_by("outcome__criterion__position", "outcome__index")
-        .values_list(
-            "judging__round__trial_id",
-            "judging__round__number",
-            "outcome__criterion__key",
-            "outcome__index",
-            "role",
-            "mark",
-        )
-    )
-    final: dict[tuple[int, int, str, int], tuple[bool, Mark]] = {}
-    for trial_id, number, key, index, role, mark in rows.iterator():
-        place = (trial_id, number, key, index)
-        # The refuter's verdict, where there is one, is the final one.
-        is_final = role == Role.REFUTED
-        if place not in final or is_final:
-            final[place] = (is_final, Mark(mark))
-    result: dict[int, dict[int, dict[str, tuple[Mark, ...]]]] = {}
-    for (trial_id, number, key, _index), (_, mark) in final.items():
-        by_key = result.setdefault(trial_id, {}).setdefault(number, {})
-        by_key[key] = (*by_key.get(key, ()), mark)
-    return result
-
-
 def _with_rationales(record: TrialRecord, trial: Trial) -> TrialRecord:
     rows = (
-        Verdict.objects.filter(
-            judging__round__trial=trial, judging__is_primary=True, role=Role.PRIMARY
-        )
+        Verdict.objects.filter(judging__round__trial=trial, judging__is_primary=True, role=Role.PRIMARY)
         .order_by("outcome__criterion__position", "outcome__index")
         .values_list("judging__round__number", "outcome__criterion__key", "rationale")
     )
@@ -128,9 +125,7 @@ def _with_rationales(record: TrialRecord, trial: Trial) -> TrialRecord:
         rationales[number][key] = (*rationales[number].get(key, ()), rationale)
     return replace(
         record,
-        rounds=tuple(
-            replace(round_, rationales=rationales[round_.number]) for round_ in record.rounds
-        ),
+        rounds=tuple(replace(round_, rationales=rationales[round_.number]) for round_ in record.rounds),
     )
 
 
@@ -145,9 +140,7 @@ def _task_outlines(task_ids: Iterable[int]) -> dict[int, TaskSpec]:
     outcomes = dict(counted.values_list("criterion_id").annotate(Count("pk")))
     criteria: dict[int, list[CriterionSpec]] = defaultdict(list)
     rows = Criterion.objects.filter(task__in=ids).order_by("task_id", "position")
-    for pk, task_id, key, kind, weight in rows.values_list(
-        "pk", "task_id", "key", "kind", "weight"
-    ):
+    for pk, task_id, key, kind, weight in rows.values_list("pk", "task_id", "key", "kind", "weight"):
         criteria[task_id].append(
             CriterionSpec(
                 key=key,

@@ -13,7 +13,7 @@ from django.db import close_old_connections, transaction
 from django.utils import timezone
 
 from runs import engine, workers
-from runs.toolbox import standard_toolbox
+from runs.standard_tools import standard_toolbox
 
 RING_AGAIN_AFTER = 30.0
 
@@ -36,9 +36,7 @@ def advance(*, trial_id: int, **_later: Any) -> None:
 
 def ring_after_commit(*, at_most: int | None = None) -> None:
     """Ring for open trials once what was just written can be read by the workers."""
-    transaction.on_commit(
-        partial(ring_for_open_trials, at_most=at_most or settings.WORKER_THREADS)
-    )
+    transaction.on_commit(partial(ring_for_open_trials, at_most=at_most or settings.WORKER_THREADS))
 
 
 def ring_for_open_trials(*, at_most: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -16,7 +17,8 @@ from benchmark.protocols import protocol
 from benchmark.rules.protocol import BadSetting
 from benchmark.rules.vocabulary import Mark, RunState, TrialState
 from runs import judgings, models
-from runs.adapters import code_agents, judges
+from runs.adapters.code_agents import code_agent
+from runs.adapters.judges import judge as judge_kind
 from runs.announcements import announce
 from runs.jobs import ring_after_commit
 from runs.models import Judging, Run, Trial
@@ -58,8 +60,12 @@ def plan(
     settings: Mapping[str, Any] | None = None,
     tasks: Sequence[str] | None = None,
     repeats: int = 1,
+    by_operator: bool = False,
 ) -> Plan:
-    """Check a launch without starting it. Raises BadLaunch with every problem at once."""
+    """Check a launch without starting it. Raises BadLaunch with every problem at once.
+
+    `by_operator` says that whoever asks may name folders and programs of this machine.
+    """
     problems: dict[str, str] = {}
     chosen = _chosen_tasks(benchmark, tasks, problems)
     given = {**benchmark.settings, **(settings or {})}
@@ -71,7 +77,12 @@ def plan(
     full_agent = _adapter_settings("agent", agent, agent_settings or {}, problems)
     full_judge = _adapter_settings("judge", judge, judge_settings or {}, problems)
     if agent == "replay" and "agent" not in problems:
-        full_agent = _replayed(benchmark, full_agent, problems)
+        full_agent = _replayed(benchmark, full_agent, by_operator, problems)
+    elif not by_operator and "agent" not in problems:
+        problems["agent"] = (
+            f"The code agent {agent!r} starts programs on this machine, which takes a staff account "
+            "or the command line."
+        )
     if not 1 <= repeats <= MOST_REPEATS:
         problems["repeats"] = f"Repeats is {repeats}; it takes 1 to {MOST_REPEATS}."
     if problems:
@@ -93,7 +104,7 @@ def launch(checked: Plan, *, by: AbstractBaseUser | None = None, name: str = "")
     """Make the run with its trials and ring for the workers once it is committed."""
     agent_label = checked.agent
     if candidate := checked.agent_settings.get("candidate"):
-        agent_label = str(candidate)
+        agent_label = Path(str(candidate)).name
     with transaction.atomic():
         run = Run.objects.create(
             benchmark=checked.benchmark,
@@ -137,9 +148,9 @@ def retry(run: Run) -> int:
     with transaction.atomic():
         locked = Run.objects.select_for_update().get(pk=run.pk)
         concerned = set(
-            Trial.objects.filter(
-                run=locked, state__in=[TrialState.PAUSED, TrialState.CANCELLED]
-            ).values_list("pk", flat=True)
+            Trial.objects.filter(run=locked, state__in=[TrialState.PAUSED, TrialState.CANCELLED]).values_list(
+                "pk", flat=True
+            )
         )
         in_error = Judging.objects.filter(
             round__trial__run=locked, is_primary=True, verdicts__mark=Mark.ERROR
@@ -165,9 +176,7 @@ def retry(run: Run) -> int:
     return len(concerned)
 
 
-def _chosen_tasks(
-    benchmark: Benchmark, keys: Sequence[str] | None, problems: dict[str, str]
-) -> list[Task]:
+def _chosen_tasks(benchmark: Benchmark, keys: Sequence[str] | None, problems: dict[str, str]) -> list[Task]:
     tasks = list(benchmark.tasks.order_by("position"))
     if keys is None:
         if not tasks:
@@ -186,9 +195,9 @@ def _chosen_tasks(
 def _adapter_settings(
     field: str, name: str, given: Mapping[str, Any], problems: dict[str, str]
 ) -> dict[str, Any]:
-    known = {"agent": code_agents, "judge": judges}[field]
+    kind = {"agent": code_agent, "judge": judge_kind}[field]
     try:
-        return dict(known.complete_settings(name, given))
+        return dict(kind(name).complete(given))
     except LookupError as error:
         problems[field] = str(error)
     except ValueError as error:
@@ -197,28 +206,26 @@ def _adapter_settings(
 
 
 def _replayed(
-    benchmark: Benchmark, given: dict[str, Any], problems: dict[str, str]
+    benchmark: Benchmark, given: dict[str, Any], by_operator: bool, problems: dict[str, str]
 ) -> dict[str, Any]:
-    """Choose the recorded candidate where only one can be meant."""
-    if given.get("workspaces"):
-        return given
+    """Choose the recorded candidate where only one can be meant; check a folder's path."""
     names = candidates_of(benchmark)
-    candidate = given.get("candidate") or (names[0] if names else "")
-    if not names:
-        problems["agent_settings"] = (
-            f"{benchmark} has no recorded candidate to replay; name a folder with "
-            "--workspaces PATH (PATH/<task>/round_1/...)."
-        )
-    elif candidate not in names:
-        problems["agent_settings"] = (
-            f"{benchmark} has no recorded candidate {candidate!r}; it has {', '.join(names)}."
-        )
-    return {**given, "candidate": candidate}
+    candidate = str(given.get("candidate") or (names[0] if names else ""))
+    if candidate in names:
+        return {**given, "candidate": candidate}
+    folder = Path(candidate).expanduser()
+    if by_operator and candidate and folder.is_dir():
+        return {**given, "candidate": str(folder.absolute())}
+    known = f"it has {', '.join(names)}" if names else "it has none"
+    meant = f"no recorded candidate {candidate!r}" if candidate else "no recorded candidate"
+    problems["agent_settings"] = (
+        f"{benchmark} has {meant} ({known}), and there is no such folder; "
+        "name one with --workspaces PATH, where PATH/<task>/round_1 holds the files."
+    )
+    return given
 
 
-def _warnings(
-    tasks: Sequence[Task], agent: str, agent_settings: Mapping[str, Any], judge: str
-) -> list[str]:
+def _warnings(tasks: Sequence[Task], agent: str, agent_settings: Mapping[str, Any], judge: str) -> list[str]:
     warnings: list[str] = []
     if judge == "scripted":
         bare = ExpectedOutcome.objects.filter(
@@ -229,10 +236,11 @@ def _warnings(
                 f"{bare} expected outcomes have no script: the scripted judge will mark them "
                 "error (no_script), never fail."
             )
-    if agent == "replay" and not agent_settings.get("workspaces"):
+    candidate = str(agent_settings.get("candidate", ""))
+    if agent == "replay" and not Path(candidate).is_absolute():
         recorded = set(
             RecordedWorkspace.objects.filter(
-                task__in=[task.pk for task in tasks], candidate=agent_settings.get("candidate")
+                task__in=[task.pk for task in tasks], candidate=candidate
             ).values_list("task_id", flat=True)
         )
         missing = [task.key for task in tasks if task.pk not in recorded]
@@ -240,7 +248,5 @@ def _warnings(
             warnings.append(f"Nothing is recorded for {', '.join(missing)}: its workspace is empty.")
     vague = [task.key for task in tasks if task.facts.get("underspecified") is False]
     if vague:
-        warnings.append(
-            f"{len(vague)} tasks are not underspecified: their request is the full instruction."
-        )
+        warnings.append(f"{len(vague)} tasks are not underspecified: their request is the full instruction.")
     return warnings

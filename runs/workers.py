@@ -29,13 +29,11 @@ def release_claims_of_the_dead() -> int:
     claimed = Trial.objects.filter(state__in=OPEN_TRIALS).exclude(claimed_by="").order_by("pk")
     for pk, name in claimed.values_list("pk", "claimed_by"):
         if _is_dead(name):
-            freed += Trial.objects.filter(pk=pk, claimed_by=name).update(
-                claimed_by="", claimed_until=None
-            )
+            freed += Trial.objects.filter(pk=pk, claimed_by=name).update(claimed_by="", claimed_until=None)
     return freed
 
 
-def open_trials(*, now: datetime, at_most: int) -> list[int]:
+def open_trials(*, now: datetime, at_most: int, run_id: int | None = None) -> list[int]:
     """Ids of trials that can be claimed now; runs with the fewest trials at work come first."""
     free = Q(claimed_until=None) | Q(claimed_until__lt=now)
     ready = Q(not_before=None) | Q(not_before__lte=now)
@@ -46,6 +44,8 @@ def open_trials(*, now: datetime, at_most: int) -> list[int]:
         )
         .order_by("at_work", "run_id", "pk")
     )
+    if run_id is not None:
+        waiting = waiting.filter(run=run_id)
     return list(waiting.values_list("pk", flat=True)[:at_most])
 
 

@@ -11,7 +11,8 @@ from django.db import transaction
 from benchmark import snapshots
 from benchmark.models import RecordedWorkspace
 from benchmark.rules.vocabulary import ExitReason
-from runs.context import ClaimLost, StageContext, put_files, restore
+from benchmark.taskfiles import put_files
+from runs.context import ClaimLost, StageContext, restore
 from runs.errors import StageError
 from runs.models import Round, TrajectoryEvent
 from runs.ports import Brief, TrajectoryEventRecord
@@ -108,7 +109,7 @@ def _fill(context: StageContext, workspace: Path) -> None:
         restore(previous.snapshot, workspace)
         return
     for role in ("data", "attachments"):
-        put_files(context.trial.task_id, role=role, folder=workspace / role)
+        put_files(context.trial.task, role, workspace / role)
 
 
 def _recorded(context: StageContext, number: int) -> Path | None:

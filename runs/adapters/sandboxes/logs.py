@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 _CHUNK = 65536
-_FLOOD_PAUSE = 0.002
+_FLOOD_PAUSE = 0.0005
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])"
 )

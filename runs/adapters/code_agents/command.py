@@ -1,0 +1,308 @@
+"""The code agent `command`: any command line, run in the workspace, its output kept as trajectory."""
+
+from __future__ import annotations
+
+import errno
+import queue
+import re
+import shlex
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from benchmark.rules.protocol import BadSetting, SettingSpec
+from benchmark.rules.vocabulary import ExitReason
+from runs.adapters.code_agents import AgentKit, Settings
+from runs.adapters.sandboxes import (
+    Ending,
+    EndReport,
+    KeptCommand,
+    Sandbox,
+    StartFailed,
+    Stream,
+    clean_environment,
+    passed_variables,
+)
+from runs.adapters.sandboxes.lines import Budget, Line, follow_lines
+from runs.errors import StageError
+from runs.ports import AgentTurn, Brief, CancelCheck, EventKind, TrajectoryEventRecord
+
+NAME = "command"
+TITLE = "Run a command line"
+SETTINGS = (
+    SettingSpec(
+        name="command",
+        type=str,
+        default="",
+        help="The command line. {request}, {request_file}, {round} and {task} are filled in; without "
+        "{request} or {request_file} the request comes on standard input.",
+    ),
+    SettingSpec(
+        name="wall_clock",
+        type=float,
+        default=3600.0,
+        minimum=1.0,
+        maximum=7 * 86400.0,
+        help="Seconds that the command and everything it starts may take in one round.",
+    ),
+    SettingSpec(
+        name="pass_variables",
+        type=str,
+        default="",
+        help="Names of environment variables that the command gets, separated by commas (a model's key, "
+        "HOME). It gets no other; their values are blotted out in what it writes.",
+    ),
+    SettingSpec(
+        name="max_events",
+        type=int,
+        default=20_000,
+        minimum=1,
+        maximum=1_000_000,
+        help="Lines of output kept per round; the rest is counted.",
+    ),
+)
+
+_PLACEHOLDER = re.compile(r"\{(request|request_file|round|task)\}")
+_LINE_BYTES = 256 << 10
+_TOTAL_BYTES = 64 << 20
+_WAITING_LINES = 500
+_TICK = 0.25
+_NOT_SECRET = frozenset({"HOME", "PATH", "USER", "LOGNAME", "LANG", "TERM", "SHELL"})
+_SHORTEST_SECRET = 8
+
+
+def build(settings: Settings, kit: AgentKit) -> CommandAgent:
+    """Return the agent; raises BadSetting for an empty or unbalanced command line."""
+    command = str(settings["command"])
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise BadSetting(f"Setting 'command' is {command!r}; it cannot be split: {error}.") from None
+    if not words:
+        raise BadSetting("Setting 'command' is empty; give a command line, e.g. command='my-agent --yes'.")
+    names = [name.strip() for name in str(settings["pass_variables"]).split(",") if name.strip()]
+    try:
+        passed = passed_variables(names)
+    except ValueError as error:
+        raise BadSetting(f"Setting 'pass_variables': {error}") from None
+    return CommandAgent(
+        words=words,
+        wall_clock=float(settings["wall_clock"]),
+        passed=passed,
+        max_events=int(settings["max_events"]),
+        sandbox=kit.sandbox,
+        scratch=kit.scratch,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandAgent:
+    """Runs one command a round and keeps what it writes, line by line."""
+
+    words: tuple[str, ...]
+    wall_clock: float
+    sandbox: Sandbox
+    scratch: Path
+    passed: Mapping[str, str] = field(default_factory=dict, repr=False)
+    max_events: int = 20_000
+    name: str = NAME
+
+    def work(
+        self,
+        brief: Brief,
+        *,
+        record: Callable[[TrajectoryEventRecord], None],
+        is_cancelled: CancelCheck,
+    ) -> AgentTurn:
+        """Run the command until it ends, is cancelled or meets its limit; ends all it started.
+
+        Raises StageError when the command does not exist or cannot be held.
+        """
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        home = Path(tempfile.mkdtemp(prefix="agent-", dir=self.scratch))
+        try:
+            return self._work(brief, home=home, record=record, is_cancelled=is_cancelled)
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+    def _work(
+        self,
+        brief: Brief,
+        *,
+        home: Path,
+        record: Callable[[TrajectoryEventRecord], None],
+        is_cancelled: CancelCheck,
+    ) -> AgentTurn:
+        request_file = home / "request.md"
+        request_file.write_text(brief.request, encoding="utf-8")
+        values = {
+            "request": brief.request,
+            "request_file": str(request_file),
+            "round": str(brief.round_number),
+            "task": brief.task_key,
+        }
+        on_stdin = not any(
+            match[1] in ("request", "request_file")
+            for word in self.words
+            for match in _PLACEHOLDER.finditer(word)
+        )
+        # One pass over each word: a request that speaks of {round} is not filled in again.
+        argv = [_PLACEHOLDER.sub(lambda match: values[match[1]], word) for word in self.words]
+        environment = clean_environment(
+            home,
+            network=True,
+            extra={
+                **self.passed,
+                "PROOFROOM_ROUND": values["round"],
+                "PROOFROOM_TASK": values["task"],
+                "PROOFROOM_REQUEST_FILE": values["request_file"],
+            },
+        )
+        try:
+            kept = self.sandbox.start(
+                argv,
+                cwd=brief.workspace,
+                env=environment,
+                stdin=Stream.PIPE if on_stdin else Stream.NOTHING,
+                deadline_seconds=self.wall_clock,
+                niceness=5,
+            )
+        except StartFailed as refused:
+            raise StageError(_cannot_start(self.words[0], refused)) from refused
+        with kept:
+            if kept.stdin is not None:
+                _feed(kept.stdin, brief.request)
+            report = self._listen(kept, record=record, is_cancelled=is_cancelled)
+        return self._turn(report)
+
+    def _listen(
+        self,
+        kept: KeptCommand,
+        *,
+        record: Callable[[TrajectoryEventRecord], None],
+        is_cancelled: CancelCheck,
+    ) -> EndReport:
+        """Record lines as they come, from this thread alone: a database connection belongs to one."""
+        # Bounded, so that a flood waits for the database instead of filling the memory.
+        lines: queue.Queue[Line] = queue.Queue(maxsize=_WAITING_LINES)
+        budget = Budget(lines=self.max_events, total_bytes=_TOTAL_BYTES)
+        over = threading.Event()
+
+        def keep(line: Line) -> None:
+            while not over.is_set():
+                with suppress(queue.Full):
+                    lines.put(line, timeout=1)
+                    return
+
+        readers = [
+            follow_lines(stream, name=name, budget=budget, keep=keep, line_bytes=_LINE_BYTES)
+            for name, stream in (("stdout", kept.stdout), ("stderr", kept.stderr))
+            if stream is not None
+        ]
+        report: EndReport | None = None
+        ask_at = 0.0
+        try:
+            while report is None or not lines.empty() or any(reader.is_alive() for reader in readers):
+                with suppress(queue.Empty):
+                    record(self._event(lines.get(timeout=_TICK if report is None else 0.02)))
+                if report is None and time.monotonic() >= ask_at:
+                    report = kept.end() if is_cancelled() else kept.poll()
+                    ask_at = time.monotonic() + _TICK
+        finally:
+            over.set()  # A record that failed must not leave a reader waiting for room.
+        if budget.lines_left_out:
+            record(
+                TrajectoryEventRecord(
+                    at=datetime.now(UTC),
+                    kind=EventKind.ERROR,
+                    text=f"{budget.lines_left_out:,} more lines of output were not kept.",
+                    data={"lines_left_out": budget.lines_left_out},
+                )
+            )
+        return report
+
+    def _event(self, line: Line) -> TrajectoryEventRecord:
+        line = Line(at=line.at, stream=line.stream, raw=self._blotted(line.raw), cut_bytes=line.cut_bytes)
+        data = line.data if line.stream == "stdout" else None
+        if data is not None:
+            return TrajectoryEventRecord(at=line.at, kind=EventKind.OUTPUT, text=_summary(data), data=data)
+        stream = {} if line.stream == "stdout" else {"stream": line.stream}
+        return TrajectoryEventRecord(at=line.at, kind=EventKind.OUTPUT, text=line.text, data=stream)
+
+    def _blotted(self, raw: bytes) -> bytes:
+        for name, value in self.passed.items():
+            if name not in _NOT_SECRET and len(value) >= _SHORTEST_SECRET:
+                raw = raw.replace(value.encode(), f"[{name}]".encode())
+        return raw
+
+    def _turn(self, report: EndReport) -> AgentTurn:
+        if report.ending is Ending.KEEPER_DIED:
+            raise StageError(
+                "Something killed the process that holds the code agent; "
+                "all that the agent had started was ended. Retry the trial."
+            )
+        code = report.exit_code
+        if report.ending is Ending.DEADLINE:
+            reason = ExitReason.TIMEOUT
+            detail = f"The command met its limit of {self.wall_clock:g} s and was ended."
+        elif report.ending is not Ending.FINISHED:
+            reason = ExitReason.CANCELLED
+            detail = f"The command was ended after {report.seconds:.0f} s because the run was cancelled."
+        elif code == 0:
+            reason = ExitReason.FINISHED
+            detail = f"The command ended by itself after {report.seconds:.0f} s."
+        else:
+            reason = ExitReason.CRASHED
+            detail = f"The command ended {_how(code)} after {report.seconds:.0f} s."
+        if report.ending is Ending.FINISHED and report.left_behind:
+            detail += f" {report.left_behind} that it had left running were ended."
+        return AgentTurn(exit_reason=reason, detail=detail, exit_code=code)
+
+
+def _feed(stdin: BinaryIO, request: str) -> None:
+    """Write the request and close the pipe, from a thread: not every command reads its input."""
+
+    def write() -> None:
+        data = memoryview(request.encode())
+        # An unbuffered pipe may take a part only; a command may also end without reading.
+        with suppress(OSError, ValueError), stdin:
+            while data:
+                data = data[stdin.write(data) :]
+
+    threading.Thread(target=write, name="request", daemon=True).start()
+
+
+def _summary(data: Mapping[str, object]) -> str:
+    """Return the few words by which JSON events are told apart."""
+    words = [data[key] for key in ("type", "event", "subtype", "text", "message") if key in data]
+    return " ".join(word for word in words if isinstance(word, str))[:500]
+
+
+def _how(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"with exit code {code}"
+    try:
+        return f"by the signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"by the signal {-code}"
+
+
+def _cannot_start(word: str, refused: StartFailed) -> str:
+    match refused.errno:
+        case errno.ENOENT:
+            return f"The command {word!r} was not found; install it, or give its full path."
+        case errno.E2BIG:
+            return (
+                "The request is too long for an argument of a command; "
+                "use {request_file} instead of {request}, or standard input."
+            )
+        case _:
+            return f"The command {word!r} could not be started. {refused}"
