@@ -33,11 +33,7 @@ def protocol(name: str) -> Protocol:
 def _declared_by(folder: str) -> Protocol:
     declared = getattr(import_module(f"{__name__}.{folder}"), "PROTOCOL", None)
     if not isinstance(declared, Protocol):
-        raise TypeError(
-            f"The protocol folder {folder!r} declares no PROTOCOL in its __init__."
-        )
+        raise TypeError(f"The protocol folder {folder!r} declares no PROTOCOL in its __init__.")
     if declared.name != folder:
-        raise TypeError(
-            f"The protocol folder {folder!r} declares the name {declared.name!r}."
-        )
+        raise TypeError(f"The protocol folder {folder!r} declares the name {declared.name!r}.")
     return declared

@@ -36,14 +36,10 @@ def next_step(protocol: Protocol, record: TrialRecord) -> Step | None:
     return None
 
 
-def _stages_of(
-    round_: RoundRecord, *, protocol: Protocol, record: TrialRecord
-) -> tuple[StageName, ...]:
+def _stages_of(round_: RoundRecord, *, protocol: Protocol, record: TrialRecord) -> tuple[StageName, ...]:
     is_last = round_.number == len(record.rounds)
     before_the_end = tuple(
-        stage
-        for stage in protocol.stages
-        if stage not in (StageName.FEEDBACK, StageName.SCORE)
+        stage for stage in protocol.stages if stage not in (StageName.FEEDBACK, StageName.SCORE)
     )
     # Whether another round is wanted depends on marks, so it is not asked before they are complete.
     if is_last and not round_.completed >= set(before_the_end):

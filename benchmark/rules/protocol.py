@@ -134,9 +134,7 @@ class Protocol:
     charts: tuple[ChartSpec, ...]
     decisions: Callable[[Mapping[str, Any]], tuple[str, ...]]
 
-    def complete_settings(
-        self, given: Mapping[str, Any]
-    ) -> dict[str, int | float | str]:
+    def complete_settings(self, given: Mapping[str, Any]) -> dict[str, int | float | str]:
         """Return every setting of the protocol, the given ones checked and the rest by default.
 
         Raises BadSetting with a sentence that names the setting and what is taken.
@@ -145,9 +143,7 @@ class Protocol:
         for name in given:
             if name not in specs:
                 known = ", ".join(specs)
-                raise BadSetting(
-                    f"Protocol {self.name!r} has no setting {name!r}; it has {known}."
-                )
+                raise BadSetting(f"Protocol {self.name!r} has no setting {name!r}; it has {known}.")
         return {
             name: spec.value_of(given[name]) if name in given else spec.default
             for name, spec in specs.items()

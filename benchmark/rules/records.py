@@ -32,13 +32,9 @@ class CriterionSpec:
 
     def __post_init__(self) -> None:
         if not self.outcomes:
-            raise ValueError(
-                f"Criterion {self.key!r} expects no outcome; give it at least one."
-            )
+            raise ValueError(f"Criterion {self.key!r} expects no outcome; give it at least one.")
         if self.weight < 1:
-            raise ValueError(
-                f"Criterion {self.key!r} has weight {self.weight}; a weight is 1 or more."
-            )
+            raise ValueError(f"Criterion {self.key!r} has weight {self.weight}; a weight is 1 or more.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +102,7 @@ class Estimate:
 
     def __post_init__(self) -> None:
         if (self.value is None) != (self.reason is not None):
-            raise ValueError(
-                "An undefined number needs its reason, and only an undefined one has it."
-            )
+            raise ValueError("An undefined number needs its reason, and only an undefined one has it.")
 
     @property
     def is_defined(self) -> bool:
@@ -158,12 +152,8 @@ class Scores:
         """Return the document that `proofroom score --json` prints."""
         return {
             "metrics": _printed(self.metrics),
-            "per_task": {
-                key: _printed(metrics) for key, metrics in self.per_task.items()
-            },
-            "per_round": [
-                {"round": at.round, **_printed(at.metrics)} for at in self.per_round
-            ],
+            "per_task": {key: _printed(metrics) for key, metrics in self.per_task.items()},
+            "per_round": [{"round": at.round, **_printed(at.metrics)} for at in self.per_round],
             "criteria": {
                 task: {key: mark.value for key, mark in marks.items()}
                 for task, marks in self.criteria.items()

@@ -8,7 +8,7 @@ from enum import StrEnum
 class Mark(StrEnum):
     """What is said of an expected outcome or a criterion."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - a mark, not a password
     PARTIAL = "partial"
     FAIL = "fail"
     SKIPPED = "skipped"
@@ -102,6 +102,13 @@ class StageName(StrEnum):
     MEASURE = "measure"
     FEEDBACK = "feedback"
     SCORE = "score"
+
+
+class Role(StrEnum):
+    """Whose verdict it is: the judge's own, or the refuter's, who challenges it."""
+
+    PRIMARY = "primary"
+    REFUTED = "refuted"
 
 
 class Unit(StrEnum):

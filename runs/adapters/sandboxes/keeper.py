@@ -302,7 +302,7 @@ def _prctl(option: int, value: int) -> None:
 def _main() -> None:
     lifeline, report, parent = (int(argument) for argument in sys.argv[1:4])
     for descriptor in (lifeline, report):
-        os.set_inheritable(descriptor, False)  # noqa: FBT003 - it takes no keyword
+        os.set_inheritable(descriptor, False)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     # Second net beside the pipe: some foreign fork may hold a copy of its other end.
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

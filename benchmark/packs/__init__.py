@@ -1,0 +1,1 @@
+"""Benchmark packs as folders and zips: read into plain values, checked, hashed and written again."""

@@ -1,0 +1,72 @@
+"""The ASGI application: previews on their own hosts, live updates, and the site."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import OriginValidator
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "proofroom.settings")
+_site = get_asgi_application()
+
+# Below: modules that need the applications loaded.
+from django.conf import settings  # noqa: E402
+from django.urls import path  # noqa: E402
+from runs.consumers import RunConsumer  # noqa: E402
+
+from runs import announcements, previews  # noqa: E402
+from runs.embedded import EmbeddedWorker  # noqa: E402
+
+type Scope = MutableMapping[str, Any]
+type Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+type Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+STOP_WITHIN = 8.0
+
+_pages = ProtocolTypeRouter(
+    {
+        "http": _site,
+        "websocket": OriginValidator(
+            AuthMiddlewareStack(URLRouter([path("live/runs/<int:run_id>/", RunConsumer.as_asgi())])),
+            [settings.PUBLIC_URL],
+        ),
+    }
+)
+_with_previews = previews.proxy(_pages)
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Serve one connection; the server's own start and end begin and stop what lives beside it."""
+    if scope["type"] == "lifespan":
+        await _lifespan(receive, send)
+    else:
+        await _with_previews(scope, receive, send)
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    worker: EmbeddedWorker | None = None
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            announcements.bind_loop(asyncio.get_running_loop())
+            if os.environ.get("PROOFROOM_EMBEDDED_WORKER") == "True":
+                worker = EmbeddedWorker(threads=settings.WORKER_THREADS)
+                worker.start()
+            await send({"type": "lifespan.startup.complete"})
+        elif message["type"] == "lifespan.shutdown":
+            announcements.bind_loop(None)
+            await asyncio.to_thread(_stop, worker)
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+
+
+def _stop(worker: EmbeddedWorker | None) -> None:
+    previews.stop_all()
+    if worker is not None:
+        worker.stop(deadline=STOP_WITHIN)

@@ -1,0 +1,148 @@
+"""Keep what a page said on its console and asked of the network, bounded and counted where cut."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError, WebSocket
+
+from runs.adapters.judges.scripted.fence import Fence
+from runs.adapters.judges.scripted.readings import cleaned
+
+MOST_ENTRIES = 500
+MOST_EVENTS = 5_000
+LONGEST_ENTRY = 2_000
+LONGEST_URL = 1_000
+
+
+@dataclass(slots=True, kw_only=True)
+class BoundedLog:
+    """Entries in order; what comes after the limit is only counted."""
+
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    cut: int = 0
+
+    def add(self, **entry: Any) -> dict[str, Any]:
+        """Keep an entry if there is room, and return it either way."""
+        if len(self.entries) < MOST_ENTRIES:
+            self.entries.append(entry)
+        else:
+            self.cut += 1
+        return entry
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether so much came that listening on would only cost time."""
+        return len(self.entries) + self.cut >= MOST_EVENTS
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the log as it is stored."""
+        return {"entries": self.entries, "cut": self.cut, "flooded": self.is_flooded}
+
+
+class PageLogs:
+    """Listens to all pages of a context from one moment to another."""
+
+    def __init__(self, context: BrowserContext, fence: Fence) -> None:
+        self.console = BoundedLog()
+        self.network = BoundedLog()
+        self.blocked = 0
+        self.errors: list[str] = []
+        self._context = context
+        self._fence = fence
+        self._began = time.monotonic()
+        self._asked: dict[Request, dict[str, Any]] = {}
+        self._hooks: Mapping[str, Any] = {
+            "console": self._on_console,
+            "weberror": self._on_error,
+            "request": self._on_request,
+            "response": self._on_response,
+            "requestfailed": self._on_failure,
+        }
+        for event, hook in self._hooks.items():
+            context.on(event, hook)  # type: ignore[call-overload]  # a table cannot keep the overloads
+
+    def listen_to(self, page: Page) -> None:
+        """Listen to what only a page itself tells."""
+        page.on("websocket", self._on_socket)
+
+    def close(self) -> None:
+        """Stop listening."""
+        for event in list(self._hooks):
+            self._unhook(event)
+
+    def network_json(self) -> dict[str, Any]:
+        """Return the network log with the number of requests that the fence held back."""
+        return {"blocked": self.blocked, **self.network.as_json()}
+
+    def _unhook(self, *events: str) -> None:
+        for event in events:
+            if event in self._hooks:
+                self._context.remove_listener(event, self._hooks[event])
+        self._hooks = {event: hook for event, hook in self._hooks.items() if event not in events}
+
+    def _milliseconds(self) -> int:
+        return round((time.monotonic() - self._began) * 1000)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        text = cleaned(message.text[:LONGEST_ENTRY])
+        place = message.location
+        url = str(place.get("url", ""))[:LONGEST_URL]
+        self.console.add(ms=self._milliseconds(), type=message.type, text=text, url=url)
+        # What the fence holds back would have worked outside of it: no error of the candidate.
+        if message.type == "error" and not (url and not self._fence.is_own(url)):
+            self._keep_error(text)
+        if self.console.is_flooded:
+            self._unhook("console")
+
+    def _on_error(self, error: WebError) -> None:
+        text = cleaned(str(error.error)[:LONGEST_ENTRY])
+        self.console.add(ms=self._milliseconds(), type="uncaught", text=text, url="")
+        self._keep_error(text)
+        if self.console.is_flooded:
+            self._unhook("weberror")
+
+    def _keep_error(self, text: str) -> None:
+        if len(self.errors) < MOST_ENTRIES:
+            self.errors.append(text)
+
+    def _on_request(self, request: Request) -> None:
+        url = request.url
+        if url.startswith(("data:", "blob:")):
+            return
+        entry = self._entry(request.method, url, request.resource_type)
+        if len(self._asked) < MOST_ENTRIES:
+            self._asked[request] = entry
+        if self.network.is_flooded:
+            self._unhook("request", "response", "requestfailed")
+
+    def _on_response(self, response: Response) -> None:
+        entry = self._asked.get(response.request)
+        if entry is not None:
+            entry["status"] = response.status
+            entry["answered_ms"] = self._milliseconds()
+
+    def _on_failure(self, request: Request) -> None:
+        entry = self._asked.get(request)
+        if entry is not None:
+            entry["failure"] = cleaned(request.failure or "failed")[:200]
+
+    def _on_socket(self, socket: WebSocket) -> None:
+        entry = self._entry("GET", socket.url, "websocket")
+        socket.on("socketerror", lambda message: entry.update(failure=cleaned(str(message))[:200]))
+
+    def _entry(self, method: str, url: str, kind: str) -> dict[str, Any]:
+        blocked = not self._fence.is_own(url)
+        self.blocked += blocked
+        return self.network.add(
+            ms=self._milliseconds(),
+            method=method,
+            url=cleaned(url[:LONGEST_URL]),
+            type=kind,
+            status=None,
+            failure="",
+            blocked=blocked,
+        )

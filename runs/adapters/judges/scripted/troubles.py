@@ -1,0 +1,31 @@
+"""The ways in which a step can end badly, told apart by whose fault it is."""
+
+from __future__ import annotations
+
+
+class StepFailed(Exception):
+    """The candidate does not do what the step says; the message is a sentence for a person."""
+
+
+class PageHung(StepFailed):
+    """The page no longer answers although the browser does: an endless loop of the candidate."""
+
+
+class PageCrashed(Exception):
+    """The page's process is gone; whose fault that is shows when it is tried again."""
+
+
+class ScriptProblem(Exception):
+    """The script itself cannot be performed: the pack's fault, so nothing is said of the candidate."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class BenchTrouble(Exception):
+    """The browser or its driver failed; the criterion is tried again. `reason` is a machine word."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason

@@ -1,0 +1,68 @@
+"""The worker inside the web process: Celery on its in-memory transport, and a sweep."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+from celery import current_app
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+
+from runs import engine, jobs, workers
+
+log = logging.getLogger(__name__)
+
+
+class EmbeddedWorker:
+    """Threads that advance trials until `stop`; nothing is lost if the process dies instead."""
+
+    def __init__(self, *, threads: int) -> None:
+        self._threads = threads
+        self._stopping = threading.Event()
+        self._controller: Any = None
+        self._running: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Start working; returns at once."""
+        self._controller = current_app.WorkController(
+            pool="threads",
+            concurrency=self._threads,
+            loglevel="WARNING",
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=True,
+            quiet=True,
+        )
+        for name, target in (("worker", self._controller.start), ("sweep", self._sweep)):
+            thread = threading.Thread(target=target, name=f"embedded-{name}", daemon=True)
+            thread.start()
+            self._running.append(thread)
+
+    def stop(self, *, deadline: float) -> None:
+        """Stop taking work and let go of what runs, within `deadline` seconds."""
+        self._stopping.set()
+        engine.stopping.set()
+        if self._controller is not None:
+            stopper = threading.Thread(target=self._controller.stop, daemon=True)
+            stopper.start()
+            stopper.join(deadline)
+
+    def _sweep(self) -> None:
+        sweep_until(self._stopping, threads=self._threads)
+
+
+def sweep_until(stopping: threading.Event, *, threads: int) -> None:
+    """Free the claims of the dead and ring for open trials, again and again."""
+    while True:
+        try:
+            close_old_connections()
+            workers.release_claims_of_the_dead()
+            jobs.ring_for_open_trials(at_most=threads)
+        except DatabaseError:
+            log.warning("The sweep could not read the database and tries again.", exc_info=True)
+        finally:
+            close_old_connections()
+        if stopping.wait(settings.SWEEP_SECONDS):
+            return

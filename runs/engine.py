@@ -1,0 +1,220 @@
+"""Advance one trial: claim it, ask what is next, run that stage, record it, until nothing is left."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.utils import timezone
+
+from benchmark.protocols import protocol
+from benchmark.rules.planning import Step, next_step
+from benchmark.rules.protocol import Protocol
+from benchmark.rules.records import TrialRecord
+from benchmark.rules.vocabulary import RunState, TrialState
+from runs import history, scoring, stages
+from runs.announcements import announce
+from runs.context import Claim, ClaimLost, StageContext, Stand
+from runs.errors import StageError
+from runs.models import OPEN_TRIALS, Round, Run, Trial
+from runs.toolbox import Toolbox
+
+log = logging.getLogger(__name__)
+
+stopping = threading.Event()
+"""Set when this process is to end: stages give up soon and their trials go on elsewhere."""
+
+MOST_ATTEMPTS = 3
+FIRST_WAIT = timedelta(seconds=4)
+
+
+def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
+    """Work on a trial until it ends, pauses or is lost; False where it was not ours to take.
+
+    Trouble of the bench is tried again after a growing wait and then pauses the trial; an
+    unexpected exception is treated so as well and raised again, so that it is seen.
+    """
+    trial = Trial.objects.select_related("run", "task").filter(pk=trial_id).first()
+    lease = timedelta(seconds=settings.LEASE_SECONDS)
+    if trial is None or not trial.claim(worker=worker, now=timezone.now(), lease=lease):
+        return False
+    with _held(trial, worker=worker, lease=lease) as claim:
+        stand = Stand(toolbox=toolbox, claim=claim)
+        try:
+            _work(trial, claim=claim, stand=stand, toolbox=toolbox)
+        except ClaimLost as lost:
+            log.info("Trial %s: %s", trial.pk, lost)
+        except StageError as error:
+            _note_trouble(trial, claim=claim, sentence=str(error))
+        except Exception as error:
+            log.exception("Run %s, trial %s, stage %s", trial.run_id, trial.pk, trial.stage)
+            _note_trouble(trial, claim=claim, sentence=f"Unexpected {type(error).__name__}: {error}")
+            raise
+        finally:
+            stand.clear()
+    return True
+
+
+def _work(trial: Trial, *, claim: Claim, stand: Stand, toolbox: Toolbox) -> None:
+    recipe = protocol(trial.run.protocol)
+    _start(trial, claim=claim)
+    while True:
+        record = history.trial_record(trial)
+        step = next_step(recipe, record)
+        if step is None:
+            _finish(trial, claim=claim)
+            return
+        if claim.is_lost():
+            raise ClaimLost("the run was cancelled or another worker took over.")
+        round_ = _open_round(trial, step=step, record=record, claim=claim)
+        if len(record.rounds) < step.round:
+            record = history.trial_record(trial)
+        _run_stage(
+            StageContext(
+                run=trial.run,
+                trial=trial,
+                round=round_,
+                record=record,
+                protocol=recipe,
+                toolbox=toolbox,
+                claim=claim,
+                stand=stand,
+            ),
+            step=step,
+            recipe=recipe,
+        )
+
+
+def _run_stage(context: StageContext, *, step: Step, recipe: Protocol) -> None:
+    trial = context.trial
+    with transaction.atomic():
+        context.claim.check()
+        Trial.objects.filter(pk=trial.pk).update(stage=step.stage)
+        trial.stage = step.stage
+        context.round.begin(step.stage)
+        context.say("stage", f"{trial.task.key}, round {step.round}: {step.stage.value} begins.")
+    stages.stage(step.stage).run(context)
+    with transaction.atomic():
+        context.claim.check()
+        context.round.complete(step.stage)
+        Trial.objects.filter(pk=trial.pk).update(attempts=0, trouble="")
+        if step.stage is recipe.stages[-1] or step.stage.value in ("feedback", "score"):
+            context.round.close()
+            context.say("round", f"{trial.task.key}: round {step.round} is complete.")
+
+
+def _start(trial: Trial, *, claim: Claim) -> None:
+    now = timezone.now()
+    with transaction.atomic():
+        claim.check()
+        Trial.objects.filter(pk=trial.pk, started_at=None).update(started_at=now)
+        Trial.objects.filter(pk=trial.pk).update(state=TrialState.RUNNING, not_before=None)
+        Run.objects.filter(pk=trial.run_id, started_at=None).update(started_at=now)
+        began = Run.objects.filter(pk=trial.run_id, state__in=[RunState.QUEUED, RunState.PAUSED]).update(
+            state=RunState.RUNNING
+        )
+        if began:
+            announce(run=trial.run, kind="run", text="The run began.")
+
+
+def _open_round(trial: Trial, *, step: Step, record: TrialRecord, claim: Claim) -> Round:
+    if step.round <= len(record.rounds):
+        return Round.objects.get(trial=trial, number=step.round)
+    with suppress(IntegrityError), transaction.atomic():
+        claim.check()
+        return Round.objects.create(trial=trial, number=step.round)
+    return Round.objects.get(trial=trial, number=step.round)
+
+
+def _finish(trial: Trial, *, claim: Claim) -> None:
+    now = timezone.now()
+    with transaction.atomic():
+        claim.check()
+        Trial.objects.filter(pk=trial.pk).update(
+            state=TrialState.FINISHED, stage="", finished_at=now, trouble="", attempts=0
+        )
+        announce(run=trial.run, trial=trial, kind="trial", text=f"{trial.task.key} is finished.")
+    settle(trial.run)
+
+
+def settle(run: Run) -> None:
+    """Let a run's state follow from its trials, once none of them is open any more."""
+    with transaction.atomic():
+        locked = Run.objects.select_for_update().get(pk=run.pk)
+        states = set(locked.trials.order_by().values_list("state", flat=True).distinct())
+        if locked.state not in (RunState.QUEUED, RunState.RUNNING) or states & set(OPEN_TRIALS):
+            return
+        paused = TrialState.PAUSED in states
+        locked.state = RunState.PAUSED if paused else RunState.FINISHED
+        locked.finished_at = None if paused else timezone.now()
+        locked.save(update_fields=["state", "finished_at"])
+        text = (
+            "The run is paused: the bench had trouble with some trials." if paused else "The run is finished."
+        )
+        announce(run=locked, kind="run", text=text)
+    scoring.store(run)
+
+
+def _note_trouble(trial: Trial, *, claim: Claim, sentence: str) -> None:
+    with transaction.atomic():
+        try:
+            claim.check()
+        except ClaimLost:
+            return
+        attempts = Trial.objects.values_list("attempts", flat=True).get(pk=trial.pk) + 1
+        gives_up = attempts >= MOST_ATTEMPTS
+        Trial.objects.filter(pk=trial.pk).update(
+            attempts=attempts,
+            trouble=sentence[:4000],
+            state=TrialState.PAUSED if gives_up else TrialState.QUEUED,
+            not_before=None if gives_up else timezone.now() + FIRST_WAIT * 2 ** (attempts - 1),
+        )
+        announce(run=trial.run, trial=trial, kind="trouble", text=f"{trial.task.key}: {sentence}")
+    if gives_up:
+        settle(trial.run)
+
+
+@contextmanager
+def _held(trial: Trial, *, worker: str, lease: timedelta) -> Iterator[Claim]:
+    """Keep the claim alive from a thread of its own, and give it back at the end."""
+    lost, done = threading.Event(), threading.Event()
+
+    def beat() -> None:
+        extended = timezone.now()
+        # A second is how soon a cancelled run's processes are told.
+        while not done.wait(1.0):
+            now = timezone.now()
+            if stopping.is_set():
+                lost.set()
+            try:
+                if _is_due(extended, now, lease):
+                    if not trial.extend(worker=worker, now=now, lease=lease):
+                        lost.set()
+                    extended = now
+                elif Run.objects.filter(pk=trial.run_id).exclude(cancelled_at=None).exists():
+                    lost.set()
+            except DatabaseError:
+                # The database may come back before the lease ends; after that, others may claim.
+                log.warning("Trial %s: the claim could not be extended.", trial.pk, exc_info=True)
+                if now - extended >= lease:
+                    lost.set()
+                connection.close()
+        connection.close()
+
+    heart = threading.Thread(target=beat, name=f"heartbeat-{trial.pk}", daemon=True)
+    heart.start()
+    try:
+        yield Claim(trial=trial, worker=worker, is_lost=lost.is_set)
+    finally:
+        done.set()
+        heart.join()
+        trial.release(worker=worker)
+
+
+def _is_due(last: datetime, now: datetime, lease: timedelta) -> bool:
+    return now - last >= lease / 3 or now < last

@@ -1,0 +1,60 @@
+"""The doorbell: a job looks at one trial, works on it if it is free, and rings for the next one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from typing import Any
+
+from celery import shared_task
+from django.conf import settings
+from django.db import close_old_connections, transaction
+from django.utils import timezone
+
+from runs import engine, workers
+from runs.standard_tools import standard_toolbox
+
+RING_AGAIN_AFTER = 30.0
+
+_rung: dict[int, float] = {}
+_rung_lock = threading.Lock()
+
+
+@shared_task(name="runs.advance")
+def advance(*, trial_id: int, **_later: Any) -> None:
+    """Advance one trial; a doubled or stale ring finds it claimed or over and does nothing."""
+    close_old_connections()
+    with _rung_lock:
+        _rung.pop(trial_id, None)
+    try:
+        engine.advance(trial_id, toolbox=standard_toolbox(), worker=workers.worker_name())
+    finally:
+        ring_for_open_trials(at_most=1)
+        close_old_connections()
+
+
+def ring_after_commit(*, at_most: int | None = None) -> None:
+    """Ring for open trials once what was just written can be read by the workers."""
+    transaction.on_commit(partial(ring_for_open_trials, at_most=at_most or settings.WORKER_THREADS))
+
+
+def ring_for_open_trials(*, at_most: int) -> int:
+    """Ring for trials that nobody works on; one that was rung just now is not rung again."""
+    rung = 0
+    for trial_id in workers.open_trials(now=timezone.now(), at_most=at_most + len(_rung)):
+        if rung == at_most:
+            break
+        if _is_news(trial_id):
+            advance.delay(trial_id=trial_id)
+            rung += 1
+    return rung
+
+
+def _is_news(trial_id: int) -> bool:
+    now = time.monotonic()
+    with _rung_lock:
+        if now - _rung.get(trial_id, -RING_AGAIN_AFTER) < RING_AGAIN_AFTER:
+            return False
+        _rung[trial_id] = now
+        return True

@@ -1,0 +1,252 @@
+"""Start a run, cancel it, or let it go on: what pages, API and commands have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from benchmark.models import Benchmark, ExpectedOutcome, RecordedWorkspace, Task, candidates_of
+from benchmark.protocols import protocol
+from benchmark.rules.protocol import BadSetting
+from benchmark.rules.vocabulary import Mark, RunState, TrialState
+from runs import judgings, models
+from runs.adapters.code_agents import code_agent
+from runs.adapters.judges import judge as judge_kind
+from runs.announcements import announce
+from runs.jobs import ring_after_commit
+from runs.models import Judging, Run, Trial
+from runs.workers import release_claims_of_the_dead
+
+MOST_REPEATS = 100
+
+
+class BadLaunch(ValueError):
+    """A launch that cannot be: one sentence for each field that is at fault."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__(" ".join(problems.values()))
+        self.problems = dict(problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A launch that was checked: every setting complete, every task found, what to be warned of."""
+
+    benchmark: Benchmark
+    tasks: tuple[Task, ...]
+    agent: str
+    agent_settings: Mapping[str, Any]
+    judge: str
+    judge_settings: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    repeats: int
+    warnings: tuple[str, ...]
+
+
+def plan(
+    benchmark: Benchmark,
+    *,
+    agent: str,
+    agent_settings: Mapping[str, Any] | None = None,
+    judge: str = "scripted",
+    judge_settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    tasks: Sequence[str] | None = None,
+    repeats: int = 1,
+    by_operator: bool = False,
+) -> Plan:
+    """Check a launch without starting it. Raises BadLaunch with every problem at once.
+
+    `by_operator` says that whoever asks may name folders and programs of this machine.
+    """
+    problems: dict[str, str] = {}
+    chosen = _chosen_tasks(benchmark, tasks, problems)
+    given = {**benchmark.settings, **(settings or {})}
+    complete: dict[str, Any] = {}
+    try:
+        complete = protocol(benchmark.protocol).complete_settings(given)
+    except BadSetting as error:
+        problems["settings"] = str(error)
+    full_agent = _adapter_settings("agent", agent, agent_settings or {}, problems)
+    full_judge = _adapter_settings("judge", judge, judge_settings or {}, problems)
+    if agent == "replay" and "agent" not in problems:
+        full_agent = _replayed(benchmark, full_agent, by_operator, problems)
+    elif not by_operator and "agent" not in problems:
+        problems["agent"] = (
+            f"The code agent {agent!r} starts programs on this machine, which takes a staff account "
+            "or the command line."
+        )
+    if not 1 <= repeats <= MOST_REPEATS:
+        problems["repeats"] = f"Repeats is {repeats}; it takes 1 to {MOST_REPEATS}."
+    if problems:
+        raise BadLaunch(problems)
+    return Plan(
+        benchmark=benchmark,
+        tasks=tuple(chosen),
+        agent=agent,
+        agent_settings=full_agent,
+        judge=judge,
+        judge_settings=full_judge,
+        settings=complete,
+        repeats=repeats,
+        warnings=tuple(_warnings(chosen, agent, full_agent, judge)),
+    )
+
+
+def launch(checked: Plan, *, by: AbstractBaseUser | None = None, name: str = "") -> Run:
+    """Make the run with its trials and ring for the workers once it is committed."""
+    agent_label = checked.agent
+    if candidate := checked.agent_settings.get("candidate"):
+        agent_label = Path(str(candidate)).name
+    with transaction.atomic():
+        run = Run.objects.create(
+            benchmark=checked.benchmark,
+            benchmark_hash=checked.benchmark.content_hash,
+            protocol=checked.benchmark.protocol,
+            name=name,
+            code_agent=checked.agent,
+            code_agent_label=agent_label,
+            code_agent_settings=dict(checked.agent_settings),
+            judge=checked.judge,
+            judge_settings=dict(checked.judge_settings),
+            settings=dict(checked.settings),
+            repeats=checked.repeats,
+            launched_by=by,  # type: ignore[misc]
+        )
+        Trial.objects.bulk_create(
+            Trial(run=run, task=task, repeat=repeat)
+            for task in checked.tasks
+            for repeat in range(1, checked.repeats + 1)
+        )
+        announce(run=run, kind="run", text=f"The run was launched with {len(checked.tasks)} tasks.")
+        ring_after_commit()
+    return run
+
+
+def cancel(run: Run) -> bool:
+    """End a run's processes within seconds and keep what is recorded; False if it was over."""
+    with transaction.atomic():
+        was_open = models.cancel(run, now=timezone.now())
+        if was_open:
+            announce(run=run, kind="run", text="The run was cancelled. What is recorded stays.")
+    return was_open
+
+
+def retry(run: Run) -> int:
+    """Go on with what is missing or error and return how many trials that concerns.
+
+    Marks that were given stay; an error for want of a script is left alone.
+    """
+    release_claims_of_the_dead()
+    with transaction.atomic():
+        locked = Run.objects.select_for_update().get(pk=run.pk)
+        concerned = set(
+            Trial.objects.filter(run=locked, state__in=[TrialState.PAUSED, TrialState.CANCELLED]).values_list(
+                "pk", flat=True
+            )
+        )
+        in_error = Judging.objects.filter(
+            round__trial__run=locked, is_primary=True, verdicts__mark=Mark.ERROR
+        ).filter(~Q(round__trial__state=TrialState.RUNNING))
+        for judging in in_error.select_related("round").distinct():
+            if judgings.set_errors_aside(judging):
+                concerned.add(judging.round.trial_id)
+        if not concerned:
+            return 0
+        Trial.objects.filter(pk__in=concerned).update(
+            state=TrialState.QUEUED,
+            finished_at=None,
+            trouble="",
+            attempts=0,
+            not_before=None,
+        )
+        locked.state = RunState.QUEUED
+        locked.cancelled_at = None
+        locked.finished_at = None
+        locked.save(update_fields=["state", "cancelled_at", "finished_at"])
+        announce(run=locked, kind="run", text=f"{len(concerned)} trials are tried again.")
+        ring_after_commit()
+    return len(concerned)
+
+
+def _chosen_tasks(benchmark: Benchmark, keys: Sequence[str] | None, problems: dict[str, str]) -> list[Task]:
+    tasks = list(benchmark.tasks.order_by("position"))
+    if keys is None:
+        if not tasks:
+            problems["tasks"] = f"{benchmark} has no task."
+        return tasks
+    by_key = {task.key: task for task in tasks}
+    unknown = [key for key in keys if key not in by_key]
+    if unknown:
+        shown = ", ".join(list(by_key)[:8]) + (", ..." if len(by_key) > 8 else "")
+        problems["tasks"] = f"{benchmark} has no task {unknown[0]!r}; it has {shown}."
+    elif not keys:
+        problems["tasks"] = "No task was chosen; choose one at least."
+    return [by_key[key] for key in dict.fromkeys(keys) if key in by_key]
+
+
+def _adapter_settings(
+    field: str, name: str, given: Mapping[str, Any], problems: dict[str, str]
+) -> dict[str, Any]:
+    kind = {"agent": code_agent, "judge": judge_kind}[field]
+    try:
+        return dict(kind(name).complete(given))
+    except LookupError as error:
+        problems[field] = str(error)
+    except ValueError as error:
+        problems[f"{field}_settings"] = str(error)
+    return {}
+
+
+def _replayed(
+    benchmark: Benchmark, given: dict[str, Any], by_operator: bool, problems: dict[str, str]
+) -> dict[str, Any]:
+    """Choose the recorded candidate where only one can be meant; check a folder's path."""
+    names = candidates_of(benchmark)
+    candidate = str(given.get("candidate") or (names[0] if names else ""))
+    if candidate in names:
+        return {**given, "candidate": candidate}
+    folder = Path(candidate).expanduser()
+    if by_operator and candidate and folder.is_dir():
+        return {**given, "candidate": str(folder.absolute())}
+    known = f"it has {', '.join(names)}" if names else "it has none"
+    meant = f"no recorded candidate {candidate!r}" if candidate else "no recorded candidate"
+    problems["agent_settings"] = (
+        f"{benchmark} has {meant} ({known}), and there is no such folder; "
+        "name one with --workspaces PATH, where PATH/<task>/round_1 holds the files."
+    )
+    return given
+
+
+def _warnings(tasks: Sequence[Task], agent: str, agent_settings: Mapping[str, Any], judge: str) -> list[str]:
+    warnings: list[str] = []
+    if judge == "scripted":
+        bare = ExpectedOutcome.objects.filter(
+            criterion__task__in=[task.pk for task in tasks], script=None
+        ).count()
+        if bare:
+            warnings.append(
+                f"{bare} expected outcomes have no script: the scripted judge will mark them "
+                "error (no_script), never fail."
+            )
+    candidate = str(agent_settings.get("candidate", ""))
+    if agent == "replay" and not Path(candidate).is_absolute():
+        recorded = set(
+            RecordedWorkspace.objects.filter(
+                task__in=[task.pk for task in tasks], candidate=candidate
+            ).values_list("task_id", flat=True)
+        )
+        missing = [task.key for task in tasks if task.pk not in recorded]
+        if missing:
+            warnings.append(f"Nothing is recorded for {', '.join(missing)}: its workspace is empty.")
+    vague = [task.key for task in tasks if task.facts.get("underspecified") is False]
+    if vague:
+        warnings.append(f"{len(vague)} tasks are not underspecified: their request is the full instruction.")
+    return warnings

@@ -1,0 +1,100 @@
+"""Start a run: one code agent on one benchmark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from benchmark.finding import BenchmarkUnknown, benchmark_named
+from benchmark.management.door import Door
+from runs.launching import BadLaunch, launch, plan
+from runs.models import Run
+from runs.summaries import run_document
+from runs.waiting import work_until_over
+
+SHORTHANDS = {"rounds": "max_rounds", "threshold": "threshold", "mode": "mode"}
+
+
+class Command(Door):
+    """`proofroom launch`."""
+
+    help = "Start a run of a code agent on a benchmark."
+    example = "proofroom launch asuka-mini --agent replay --wait"
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("benchmark", help="Key, key@version or id of an imported benchmark.")
+        parser.add_argument("--agent", required=True, help="Code agent: replay or command.")
+        parser.add_argument("--judge", default="scripted", help="Judge (default: scripted).")
+        parser.add_argument("--tasks", help="Task keys, separated by commas (default: all).")
+        parser.add_argument("--repeats", type=int, default=1, help="Trials a task (default: 1).")
+        parser.add_argument("--name", default="", help="A name for tables and lists.")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="A setting of the protocol; agent.KEY and judge.KEY set those of the adapters.",
+        )
+        parser.add_argument("--rounds", help="Same as --set max_rounds=N.")
+        parser.add_argument("--threshold", help="Same as --set threshold=T.")
+        parser.add_argument("--mode", help="Same as --set mode=dag or mode=flat.")
+        parser.add_argument(
+            "--workspaces",
+            help="Candidate to replay: a recorded one's name, or a folder PATH/<task>/round_<n>.",
+        )
+        parser.add_argument("--command", help="Command line of the `command` agent.")
+        parser.add_argument(
+            "--wait", action="store_true", help="Work on the run here and answer when it is over."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            benchmark = benchmark_named(options["benchmark"])
+        except BenchmarkUnknown as unknown:
+            self.bad_input(str(unknown))
+        given = self._settings(options)
+        tasks = options["tasks"]
+        try:
+            checked = plan(
+                benchmark,
+                agent=options["agent"],
+                agent_settings=given["agent"],
+                judge=options["judge"],
+                judge_settings=given["judge"],
+                settings=given["protocol"],
+                tasks=[key.strip() for key in tasks.split(",") if key.strip()] if tasks else None,
+                repeats=options["repeats"],
+                by_operator=True,
+            )
+        except BadLaunch as bad:
+            self.bad_input(str(bad))
+        for warning in checked.warnings:
+            self.say(f"Note: {warning}")
+        run = launch(checked, name=options["name"])
+        if options["wait"]:
+            work_until_over(run, say=self.say)
+        run = Run.objects.select_related("benchmark").get(pk=run.pk)
+        self.answer(run_document(run), text=f"Run {run.pk} on {benchmark} is {run.state}.")
+        if options["wait"] and run.state != "finished":
+            self.failed_job(f"Run {run.pk} is {run.state}; `proofroom retry {run.pk}` continues it.")
+
+    def _settings(self, options: dict[str, Any]) -> dict[str, dict[str, str]]:
+        given: dict[str, dict[str, str]] = {"protocol": {}, "agent": {}, "judge": {}}
+        for pair in options["set"]:
+            key, separator, value = pair.partition("=")
+            if not separator or not key.strip():
+                self.bad_input(f"--set {pair!r} is not KEY=VALUE, such as --set threshold=0.5.")
+            prefix, dot, name = key.strip().partition(".")
+            if dot and prefix in ("agent", "judge"):
+                given[prefix][name] = value
+            else:
+                given["protocol"][key.strip()] = value
+        for option, name in SHORTHANDS.items():
+            if options[option] is not None:
+                given["protocol"][name] = options[option]
+        if options["workspaces"]:
+            given["agent"]["candidate"] = options["workspaces"]
+        if options["command"]:
+            given["agent"]["command"] = options["command"]
+        return given

@@ -1,0 +1,62 @@
+"""Marks from a file to every metric of their protocol; no database is touched."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from benchmark.management.door import Door
+from benchmark.protocols import all_protocols
+from benchmark.protocols.scorefile import score_document
+from benchmark.rules.marksfile import BadMarks
+
+
+class Command(Door):
+    """`proofroom score FILE --protocol NAME`."""
+
+    help = "Compute every metric of a protocol from a file of marks."
+    example = "proofroom score marks.json --protocol asuka --json"
+    needs_database = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", help="A marks file (JSON), or - for standard input.")
+        parser.add_argument("--protocol", required=True, help=f"One of: {', '.join(all_protocols())}.")
+        parser.add_argument("--threshold", help="Overrides the file's setting.")
+        parser.add_argument("--mode", help="Overrides the file's setting: dag or flat.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        document = self._document(options["file"])
+        overrides = {name: options[name] for name in ("threshold", "mode") if options[name] is not None}
+        try:
+            scores = score_document(document, protocol=options["protocol"], overrides=overrides)
+        except (BadMarks, LookupError) as bad:
+            self.bad_input(str(bad))
+        printed = scores.as_json()
+        lines = [f"{name}: {_shown(estimate)}" for name, estimate in printed["metrics"].items()]
+        self.answer(printed, text="\n".join(lines))
+
+    def _document(self, name: str) -> dict[str, Any]:
+        try:
+            text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
+            document = json.loads(text)
+        except OSError as error:
+            self.bad_input(f"{name!r} cannot be read: {error.strerror}.")
+        except UnicodeDecodeError:
+            self.bad_input(f"{name!r} is not UTF-8 text.")
+        except (json.JSONDecodeError, RecursionError) as error:
+            self.bad_input(f"{name!r} is not JSON: {error}.")
+        if not isinstance(document, dict):
+            self.bad_input(f"{name!r} holds no object; see the marks file in docs/score.md.")
+        return document
+
+
+def _shown(estimate: dict[str, Any]) -> str:
+    if estimate["value"] is None:
+        return f"– ({estimate['reason']})"
+    width = estimate["half_width"]
+    interval = f" ± {width:.4f}" if width is not None else ""
+    return f"{estimate['value']:.4f}{interval} (n = {estimate['n']})"

@@ -1,0 +1,22 @@
+"""Where a command's document goes: standard output, or a file that is whole or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmark.management.door import Door
+
+
+def write_output(door: Door, text: str, *, path: str | None) -> None:
+    """Print, or write to `path`; ends with exit 2 where that cannot be written."""
+    if path is None:
+        door.stdout.write(text)
+        return
+    target = Path(path)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(target)
+    except OSError as error:
+        door.bad_input(f"{path!r} cannot be written: {error.strerror}.")
+    door.say(f"Written to {path}.")

@@ -1,0 +1,51 @@
+"""Store a run's numbers, each as one row, so that tables and exports need no recomputation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from django.db import transaction
+from django.utils import timezone
+
+from benchmark.rules.records import Estimate, Scores
+from runs import history
+from runs.models import MetricValue, Run
+
+
+def store(run: Run) -> Scores:
+    """Recompute every number of a run from its marks and replace the stored ones."""
+    with transaction.atomic():
+        # Two trials of a run may end at once: the later one must see the earlier one's marks.
+        locked = Run.objects.select_for_update().get(pk=run.pk)
+        scores = history.scores(locked)
+        MetricValue.objects.filter(run=locked).delete()
+        MetricValue.objects.bulk_create(_rows(locked, scores), batch_size=500)
+    return scores
+
+
+def _rows(run: Run, scores: Scores) -> list[MetricValue]:
+    now = timezone.now()
+    return [
+        MetricValue(
+            run=run,
+            name=name,
+            task_key=task_key,
+            round_number=round_number,
+            value=estimate.value,
+            half_width=estimate.half_width,
+            n=estimate.n,
+            denominator=estimate.denominator,
+            reason=estimate.reason or "",
+            computed_at=now,
+        )
+        for task_key, round_number, metrics in _scopes(scores)
+        for name, estimate in metrics.items()
+    ]
+
+
+def _scopes(scores: Scores) -> Iterator[tuple[str, int, Mapping[str, Estimate]]]:
+    yield "", 0, scores.metrics
+    for at in scores.per_round:
+        yield "", at.round, at.metrics
+    for task_key, metrics in scores.per_task.items():
+        yield task_key, 0, metrics

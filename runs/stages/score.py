@@ -1,0 +1,11 @@
+"""Store every number of the run as it stands after this trial."""
+
+from __future__ import annotations
+
+from runs import scoring
+from runs.context import StageContext
+
+
+def run(context: StageContext) -> None:
+    """Recompute and store the run's numbers."""
+    scoring.store(context.run)

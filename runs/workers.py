@@ -1,0 +1,103 @@
+"""Who works here: names for claims, claims of the dead given back, and open trials found."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from datetime import datetime
+from pathlib import Path
+
+from django.db.models import Count, Q
+
+from benchmark.rules.vocabulary import TrialState
+from runs.models import OPEN_TRIALS, Trial
+
+
+def worker_name() -> str:
+    """Name this thread so that another process can tell whether its process still lives."""
+    pid = os.getpid()
+    return f"{socket.gethostname()}|{_boot()}|{pid}|{_started(pid)}|{threading.get_native_id()}"
+
+
+def release_claims_of_the_dead() -> int:
+    """Free trials claimed by processes of this machine that are gone; others wait for the lease.
+
+    A killed server therefore goes on at once after its restart.
+    """
+    freed = 0
+    claimed = Trial.objects.filter(state__in=OPEN_TRIALS).exclude(claimed_by="").order_by("pk")
+    for pk, name in claimed.values_list("pk", "claimed_by"):
+        if _is_dead(name):
+            freed += Trial.objects.filter(pk=pk, claimed_by=name).update(claimed_by="", claimed_until=None)
+    return freed
+
+
+def open_trials(*, now: datetime, at_most: int, run_id: int | None = None) -> list[int]:
+    """Ids of trials that can be claimed now; runs with the fewest trials at work come first."""
+    free = Q(claimed_until=None) | Q(claimed_until__lt=now)
+    ready = Q(not_before=None) | Q(not_before__lte=now)
+    waiting = (
+        Trial.objects.filter(free, ready, state__in=OPEN_TRIALS, run__cancelled_at=None)
+        .annotate(
+            at_work=Count("run__trials", filter=Q(run__trials__claimed_until__gte=now)),
+        )
+        .order_by("at_work", "run_id", "pk")
+    )
+    if run_id is not None:
+        waiting = waiting.filter(run=run_id)
+    return list(waiting.values_list("pk", flat=True)[:at_most])
+
+
+def is_anything_left() -> bool:
+    """Whether any trial is still to be worked on, claimed or not."""
+    return Trial.objects.filter(
+        state__in=[TrialState.QUEUED, TrialState.RUNNING], run__cancelled_at=None
+    ).exists()
+
+
+def _is_dead(name: str) -> bool:
+    parts = name.split("|")
+    if len(parts) != 5 or parts[0] != socket.gethostname():
+        return False
+    _, boot, pid, started, _ = parts
+    if boot != _boot():
+        return True
+    if not pid.isdecimal():
+        return False
+    return _started(int(pid)) != started
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8]
+    except OSError:
+        return "-"
+
+
+def _started(pid: int) -> str:
+    """When a process began, in ticks since boot; "gone" where there is none of that number.
+
+    Where there is no /proc the answer is the same for every living process.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        if Path("/proc/self").exists():
+            return "gone"
+        return "?" if _is_there(pid) else "gone"
+    except OSError:
+        return "gone"
+    # The command's name, in brackets, may hold blanks: count from behind it.
+    fields = stat.rpartition(")")[2].split()
+    return "gone" if fields[0] == "Z" else fields[19]
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
