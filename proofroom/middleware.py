@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
@@ -69,6 +71,25 @@ def same_origin_writes(answer: Answer) -> Answer:
         )
 
     return middleware
+
+
+class SignedInOnly(LoginRequiredMiddleware):
+    """Every page needs a sign-in unless it says otherwise; the API says so itself, as data."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        view_func: Callable[..., HttpResponse],
+        view_args: Any,
+        view_kwargs: Any,
+    ) -> HttpResponse | None:
+        """Let the API answer 401 where a page would send to the sign-in form."""
+        if request.path.startswith("/api/"):
+            return None
+        answer: HttpResponse | None = super().process_view(
+            request, view_func, view_args, view_kwargs
+        )
+        return answer
 
 
 def own_agent_cluster(answer: Answer) -> Answer:

@@ -81,6 +81,10 @@ class KeptCommand(Protocol):
         """The command's error pipe, when one was asked for."""
         ...
 
+    def processes(self) -> frozenset[int]:
+        """Return the process numbers of the whole living tree; empty where that cannot be known."""
+        ...
+
     def poll(self) -> EndReport | None:
         """Return the report once everything has ended, else None."""
         ...
