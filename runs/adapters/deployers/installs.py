@@ -207,7 +207,7 @@ def _take(kept: Path, target: Path) -> bool:
         return False
     try:
         # Copied, not hard-linked: a candidate that writes into its packages changes its own alone.
-        shutil.copytree(kept, target, symlinks=True)
+        shutil.copytree(kept, target, symlinks=True, copy_function=shutil.copy)
         os.utime(kept)
     except (OSError, shutil.Error):
         shutil.rmtree(target, ignore_errors=True)
@@ -223,7 +223,7 @@ def _keep(installed: Path, kept: Path | None) -> None:
     with suppress(OSError, shutil.Error):
         place = Path(tempfile.mkdtemp(prefix=".new-", dir=kept.parent))
         try:
-            shutil.copytree(installed, place / "node_modules", symlinks=True)
+            shutil.copytree(installed, place / "node_modules", symlinks=True, copy_function=shutil.copy)
             # A rename onto a folder that another process has just put there fails: theirs is as good.
             (place / "node_modules").rename(kept)
         finally:

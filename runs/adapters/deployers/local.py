@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from runs.adapters.deployers.listening import free_port, is_taken
 from runs.adapters.deployers.node import QUIET, node_tools
 from runs.adapters.deployers.plans import NPM, Plan
 from runs.adapters.deployers.recognition import NotRecognised, plan_for
-from runs.adapters.deployers.steps import Notes, Steps, seconds_since
+from runs.adapters.deployers.steps import Notes, Phase, Steps
 from runs.adapters.sandboxes import (
     BoundedLog,
     Ending,
@@ -109,6 +110,18 @@ class LocalDeployer:
                 shutil.rmtree(place, ignore_errors=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Server:
+    kept: KeptCommand
+    log: BoundedLog
+    reader: threading.Thread
+
+    def end(self) -> None:
+        self.kept.end()
+        self.reader.join(5)  # Its last words are still in the pipe.
+        self.kept.close()
+
+
 @dataclass(slots=True, kw_only=True)
 class _Deployment:
     place: Path
@@ -130,21 +143,28 @@ class _Deployment:
             environment["PATH"] = tools.path_with(environment["PATH"], shims=self.place / "bin")
             environment["npm_config_cache"] = str(self.cache / "npm")
         self.python = base_python()
-        self._install(environment)
-        self._build(environment)
-        kept, log, answer = self._start(environment)
-        with kept:
+        notes = self.steps.notes
+        with notes.timed(Phase.INSTALL):
+            self._install(environment)
+        with notes.timed(Phase.BUILD):
+            for words in self.plan.builds:
+                self._step(words, env=environment, seconds=self.limits.build, what="The build")
+        with notes.timed(Phase.START):
+            server, answer = self._start(environment)
+        try:
             if answer.status == 404:
-                self.steps.notes.say(f"the address {self.plan.health} answers 404 (not found)")
+                notes.say(f"the address {self.plan.health} answers 404 (not found)")
             port = answer.listener.port
             host = f"[{answer.listener.host}]" if answer.listener.only_ipv6 else answer.listener.host
             yield RunningApp(
                 address=f"http://{host}:{port}",
                 port=port,
-                report=self.steps.notes.report(healthy=True),
-                server_log=log.text,
-                is_alive=lambda: kept.poll() is None,
+                report=notes.report(healthy=True),
+                server_log=server.log.text,
+                is_alive=lambda: server.kept.poll() is None,
             )
+        finally:
+            server.end()
 
     def _needs_node(self) -> bool:
         if self.plan.kind in (DeploymentKind.VITE, DeploymentKind.NODE):
@@ -154,26 +174,15 @@ class _Deployment:
         return any(word in (NPM, "npm", "npx", "node") for word in words)
 
     def _install(self, environment: Mapping[str, str]) -> None:
-        began = time.monotonic()
         network = clean_environment(self.place / "home", extra=environment, network=True)
         if self.plan.install:
             self._step(self.plan.install, env=network, seconds=self.limits.install, what="The install")
         elif self.plan.install is None and self.plan.kind is DeploymentKind.PYTHON:
-            install = PythonInstall(place=self.place, cache=self.cache, seconds=self.limits.install)
-            self.python = str(install.run(self.steps, env=network))
+            by_pip = PythonInstall(place=self.place, cache=self.cache, seconds=self.limits.install)
+            self.python = str(by_pip.run(self.steps, env=network))
         elif self.plan.install is None:
-            NodeInstall(tools=node_tools(), cache=self.cache, seconds=self.limits.install).run(
-                self.steps, env=network
-            )
-        self.steps.notes.install_seconds = seconds_since(began)
-
-    def _build(self, environment: Mapping[str, str]) -> None:
-        began = time.monotonic()
-        try:
-            for words in self.plan.builds:
-                self._step(words, env=environment, seconds=self.limits.build, what="The build")
-        finally:
-            self.steps.notes.build_seconds = seconds_since(began)
+            by_npm = NodeInstall(tools=node_tools(), cache=self.cache, seconds=self.limits.install)
+            by_npm.run(self.steps, env=network)
 
     def _step(self, words: tuple[str, ...], *, env: Mapping[str, str], seconds: float, what: str) -> None:
         end = self.steps.run(
@@ -186,26 +195,26 @@ class _Deployment:
             raise self.steps.notes.broken(f"{what} did not finish within {seconds:g} s.")
         raise self.steps.notes.broken(f"{what} failed {_exit(end.exit_code)}; the log says why.")
 
-    def _start(self, environment: Mapping[str, str]) -> tuple[KeptCommand, BoundedLog, Answer]:
+    def _start(self, environment: Mapping[str, str]) -> tuple[_Server, Answer]:
         """Start until something answers; a lost race for a port is tried again with another one."""
-        began = time.monotonic()
         seconds = self.plan.start_timeout or self.limits.start
-        wait_until = began + self.limits.busy_port
+        wait_until = time.monotonic() + self.limits.busy_port
         attempts = 0
         while True:
             attempts += 1
             port = free_port()
-            kept, log = self._launch(environment, port=port)
+            server = self._launch(environment, port=port)
             try:
-                answer = first_answer(kept, self.steps, port=port, path=self.plan.health, seconds=seconds)
+                answer = first_answer(
+                    server.kept, self.steps, port=port, path=self.plan.health, seconds=seconds
+                )
             except BaseException:
-                kept.__exit__(None, None, None)
+                server.end()
                 raise
-            self.steps.notes.start_seconds = seconds_since(began)
             if isinstance(answer, Answer):
-                return kept, log, answer
-            kept.__exit__(None, None, None)
-            taken = _port_taken(answer, log.text(), given=port)
+                return server, answer
+            server.end()
+            taken = _port_taken(answer, server.log.text(), given=port)
             if taken == port and attempts < _STARTS:
                 self.steps.notes.say(f"port {port} was taken by another program meanwhile; tried again")
                 continue
@@ -213,7 +222,7 @@ class _Deployment:
                 continue
             raise self.steps.notes.broken(self._reason(answer, seconds=seconds, taken=taken))
 
-    def _launch(self, environment: Mapping[str, str], *, port: int) -> tuple[KeptCommand, BoundedLog]:
+    def _launch(self, environment: Mapping[str, str], *, port: int) -> _Server:
         words = self.plan.start
         if words:
             argv, shown = self._filled(words, port=port), _shown(words, port=port)
@@ -229,13 +238,13 @@ class _Deployment:
             seconds=None,
         )
         assert kept.stdout is not None
-        follow(
+        reader = follow(
             kept.stdout,
             log,
             stop_bytes=_SERVER_STOP_BYTES,
             on_stop=lambda: kept.end(ending=Ending.OUTPUT_LIMIT),
         )
-        return kept, log
+        return _Server(kept=kept, log=log, reader=reader)
 
     def _static_argv(self, port: int) -> list[str]:
         root = (self.steps.folder / self.plan.root).resolve()

@@ -63,8 +63,8 @@ class _Site:
 
     def file_for(self, target: str) -> Path | None:
         """Return the file that a request target names, inside of the folder, or None."""
-        path = unquote(urlsplit(target).path, errors="replace")
-        if "\0" in path or "\\" in path:
+        path = _path_of(target)
+        if path is None:
             return None
         found = self._inside(path)
         if found is not None and found.is_dir():
@@ -78,8 +78,8 @@ class _Site:
 
     def wants_slash(self, target: str) -> bool:
         """Answer whether a folder was named without its slash: relative links in it would go wrong."""
-        path = unquote(urlsplit(target).path, errors="replace")
-        if path.endswith("/") or "\0" in path or "\\" in path:
+        path = _path_of(target)
+        if path is None or path.endswith("/"):
             return False
         found = self._inside(path)
         return found is not None and found.is_dir() and (found / "index.html").is_file()
@@ -90,6 +90,15 @@ class _Site:
         except (OSError, RuntimeError):
             return None
         return found if found.is_relative_to(self.root) else None
+
+
+def _path_of(target: str) -> str | None:
+    """Return the decoded path, or None for one that no file can have."""
+    path = unquote(urlsplit(target).path, errors="replace")
+    longest = max(len(name.encode()) for name in path.split("/"))
+    if "\0" in path or "\\" in path or longest > 255 or len(path.encode()) > 2000:
+        return None
+    return path
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 from runs.adapters.sandboxes import (
@@ -22,8 +24,17 @@ from runs.errors import Cancelled, StageError
 from runs.ports import CancelCheck, CandidateBroken, DeploymentKind, DeploymentReport
 
 _TICK = 0.2
+_BUILD_NICENESS = 5
 _LOG_STOP_BYTES = 512 << 20
 _FULL_DISK_BYTES = 16 << 20
+
+
+class Phase(Enum):
+    """What a deployment is busy with."""
+
+    INSTALL = "install"
+    BUILD = "build"
+    START = "start"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,11 +44,20 @@ class Notes:
     log_bytes: int
     kind: DeploymentKind | None = None
     commands: list[str] = field(default_factory=list)
-    install_seconds: float = 0.0
-    build_seconds: float = 0.0
-    start_seconds: float = 0.0
-    _logs: list[BoundedLog] = field(default_factory=list)
     server: BoundedLog | None = None
+    _logs: list[BoundedLog] = field(default_factory=list)
+    _begun: dict[Phase, float] = field(default_factory=dict)
+    _seconds: dict[Phase, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, phase: Phase) -> Iterator[None]:
+        """Count the time inside as that of a phase; a report made meanwhile counts it so far."""
+        self._begun[phase] = time.monotonic()
+        try:
+            yield
+        finally:
+            self._seconds[phase] = self._seconds_of(phase)
+            del self._begun[phase]
 
     def new_log(self) -> BoundedLog:
         """Return a log whose text becomes part of the build log."""
@@ -59,10 +79,15 @@ class Notes:
             commands=tuple(self.commands),
             build_log="".join(log.text() for log in self._logs),
             server_log="" if self.server is None else self.server.text(),
-            install_seconds=self.install_seconds,
-            build_seconds=self.build_seconds,
-            start_seconds=self.start_seconds,
+            install_seconds=self._seconds_of(Phase.INSTALL),
+            build_seconds=self._seconds_of(Phase.BUILD),
+            start_seconds=self._seconds_of(Phase.START),
         )
+
+    def _seconds_of(self, phase: Phase) -> float:
+        begun = self._begun.get(phase)
+        so_far = 0.0 if begun is None else time.monotonic() - begun
+        return self._seconds.get(phase, 0.0) + so_far
 
     def broken(self, reason: str) -> CandidateBroken:
         """Return the verdict that the candidate is at fault, with everything seen so far."""
@@ -97,7 +122,7 @@ class Steps:
         self.notes.commands.append(shown)
         log = self.notes.new_log()
         log.add(f"$ {shown}\n".encode())
-        with self.start(argv, env=env, shown=shown, seconds=seconds) as kept:
+        with self.start(argv, env=env, shown=shown, seconds=seconds, niceness=_BUILD_NICENESS) as kept:
             assert kept.stdout is not None
             reader = follow(kept.stdout, log, stop_bytes=_LOG_STOP_BYTES, on_stop=_ender(kept))
             report = self.wait(kept)
@@ -107,7 +132,13 @@ class Steps:
         return StepEnd(ending=report.ending, exit_code=report.exit_code, log=log.text())
 
     def start(
-        self, argv: Sequence[str], *, env: Mapping[str, str], shown: str, seconds: float | None
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        shown: str,
+        seconds: float | None,
+        niceness: int = 0,
     ) -> KeptCommand:
         """Start one command; a missing program is the candidate's fault, it was asked for by name."""
         try:
@@ -117,7 +148,7 @@ class Steps:
                 env=env,
                 stderr=Stream.WITH_STDOUT,
                 deadline_seconds=seconds,
-                niceness=5,
+                niceness=niceness,
             )
         except StartFailed as refused:
             raise self.notes.broken(f"The command {shown!r} cannot be started. {refused}") from refused
@@ -140,11 +171,6 @@ class Steps:
         """Raise StageError when there is no room left: then no candidate can be blamed."""
         if shutil.disk_usage(self.folder).free < _FULL_DISK_BYTES:
             raise StageError("The disk is full; free some space, then retry.")
-
-
-def seconds_since(moment: float) -> float:
-    """Return the seconds since a moment of the monotonic clock."""
-    return time.monotonic() - moment
 
 
 def _ender(kept: KeptCommand) -> Callable[[], None]:

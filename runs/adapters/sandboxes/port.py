@@ -97,6 +97,10 @@ class KeptCommand(Protocol):
         """End the whole tree: SIGTERM, `grace` seconds, then SIGKILL until none is left."""
         ...
 
+    def close(self) -> None:
+        """Close our ends of the pipes; what is still unread is lost."""
+        ...
+
     def __enter__(self) -> Self: ...
 
     def __exit__(
