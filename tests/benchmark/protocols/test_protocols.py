@@ -58,9 +58,8 @@ def test_metrics_are_declared_once_each_with_words_and_a_definition(recipe: Prot
 def test_tables_and_charts_show_declared_metrics(recipe: Protocol):
     declared = {spec.name for spec in recipe.metric_specs}
 
-    for drawn in (*recipe.tables, *recipe.charts):
-        assert set(drawn.metrics) <= declared
-        assert drawn.title
+    assert all(table.title and set(table.metrics) <= declared for table in recipe.tables)
+    assert all(chart.title and set(chart.metrics) <= declared for chart in recipe.charts)
 
 
 @each_protocol

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphlib import CycleError
 from random import Random
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -111,13 +111,13 @@ def test_order_of_a_broken_graph_is_refused():
 def test_chain_of_5000_is_ordered_and_layered_without_recursion():
     chain = [spec(f"c{number}", *([f"c{number - 1}"] if number else [])) for number in range(5000)]
     Random(1).shuffle(chain)
-    begin = perf_counter()
+    begin = process_time()
 
     assert keys(in_dependency_order(chain)) == [f"c{number}" for number in range(5000)]
     assert len(layers(chain)) == 5000
     assert problems_of(chain) == []
     # A fraction of a second; the bound only catches what grows with the square.
-    assert perf_counter() - begin < 10
+    assert process_time() - begin < 10
 
 
 def test_cycle_of_5000_is_named_in_a_sentence_that_can_be_read():
