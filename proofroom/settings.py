@@ -30,9 +30,7 @@ def _flag(name: str, *, default: bool) -> bool:
 def _number(name: str, default: int, *, lowest: int, highest: int) -> int:
     raw = _text(name, str(default))
     if not raw.isdecimal() or not lowest <= int(raw) <= highest:
-        raise ImproperlyConfigured(
-            f"{name}={raw!r} must be a whole number from {lowest} to {highest}."
-        )
+        raise ImproperlyConfigured(f"{name}={raw!r} must be a whole number from {lowest} to {highest}.")
     return int(raw)
 
 
@@ -109,8 +107,8 @@ def _sqlite(path: Path) -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         },
-        # In memory unless told otherwise, and shared by threads: the tests' server needs a file.
-        "TEST": {"NAME": os.environ.get("PROOFROOM_TEST_DATABASE") or None},
+        # A file as in use: in memory, threads share one connection and WAL does not exist.
+        "TEST": {"NAME": path.with_name("test.sqlite3")},
     }
 
 
@@ -153,7 +151,7 @@ MIDDLEWARE = [
     "proofroom.middleware.same_origin_writes",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "proofroom.middleware.SignedInOnly",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -255,9 +253,7 @@ CHANNEL_LAYERS: dict[str, Any] = {
 # The database is the only state; Celery is a doorbell, so nothing depends on its guarantees.
 CELERY_BROKER_URL = REDIS_URL or "memory://"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
-    {"unacked_restore_interval": 2, "unacked_restore_throttle": 1}
-    if REDIS_URL
-    else {"polling_interval": 0.2}
+    {"unacked_restore_interval": 2, "unacked_restore_throttle": 1} if REDIS_URL else {"polling_interval": 0.2}
 )
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
@@ -279,9 +275,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": sys.stderr}
-    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": sys.stderr}},
     "root": {"handlers": ["stderr"], "level": _text("PROOFROOM_LOG_LEVEL", "WARNING")},
 }
 TEST_RUNNER = "django.test.runner.DiscoverRunner"

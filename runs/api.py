@@ -132,9 +132,7 @@ def marks(
     del request
     found = _run(run_id)
     page = list(
-        Verdict.objects.filter(
-            judging__round__trial__run=found, judging__is_primary=True, pk__gt=after
-        )
+        Verdict.objects.filter(judging__round__trial__run=found, judging__is_primary=True, pk__gt=after)
         .select_related("outcome__criterion__task", "judging__round__trial")
         .prefetch_related("evidence")
         .order_by("pk")[: limit + 1]
@@ -157,7 +155,8 @@ def evidence_content(request: HttpRequest, evidence_id: int) -> HttpResponse:
     """The bytes, always as a download: a page under test made them."""
     from runs.views.evidence import download
 
-    return download(request, evidence_id)
+    answer: HttpResponse = download(request, evidence_id)
+    return answer
 
 
 def _run(run_id: int) -> Run:

@@ -21,7 +21,7 @@ _rung: dict[int, float] = {}
 _rung_lock = threading.Lock()
 
 
-@shared_task(name="runs.advance")
+@shared_task(name="runs.advance")  # type: ignore[untyped-decorator]  # Celery carries no types
 def advance(*, trial_id: int, **_later: Any) -> None:
     """Advance one trial; a doubled or stale ring finds it claimed or over and does nothing."""
     close_old_connections()
@@ -36,9 +36,7 @@ def advance(*, trial_id: int, **_later: Any) -> None:
 
 def ring_after_commit(*, at_most: int | None = None) -> None:
     """Ring for open trials once what was just written can be read by the workers."""
-    transaction.on_commit(
-        partial(ring_for_open_trials, at_most=at_most or settings.WORKER_THREADS)
-    )
+    transaction.on_commit(partial(ring_for_open_trials, at_most=at_most or settings.WORKER_THREADS))
 
 
 def ring_for_open_trials(*, at_most: int) -> int:

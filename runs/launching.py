@@ -148,9 +148,9 @@ def retry(run: Run) -> int:
     with transaction.atomic():
         locked = Run.objects.select_for_update().get(pk=run.pk)
         concerned = set(
-            Trial.objects.filter(
-                run=locked, state__in=[TrialState.PAUSED, TrialState.CANCELLED]
-            ).values_list("pk", flat=True)
+            Trial.objects.filter(run=locked, state__in=[TrialState.PAUSED, TrialState.CANCELLED]).values_list(
+                "pk", flat=True
+            )
         )
         in_error = Judging.objects.filter(
             round__trial__run=locked, is_primary=True, verdicts__mark=Mark.ERROR
@@ -176,9 +176,7 @@ def retry(run: Run) -> int:
     return len(concerned)
 
 
-def _chosen_tasks(
-    benchmark: Benchmark, keys: Sequence[str] | None, problems: dict[str, str]
-) -> list[Task]:
+def _chosen_tasks(benchmark: Benchmark, keys: Sequence[str] | None, problems: dict[str, str]) -> list[Task]:
     tasks = list(benchmark.tasks.order_by("position"))
     if keys is None:
         if not tasks:
@@ -197,9 +195,9 @@ def _chosen_tasks(
 def _adapter_settings(
     field: str, name: str, given: Mapping[str, Any], problems: dict[str, str]
 ) -> dict[str, Any]:
-    kind = {"agent": code_agent, "judge": judge_kind}[field]
     try:
-        return dict(kind(name).complete(given))
+        kind = code_agent(name) if field == "agent" else judge_kind(name)
+        return dict(kind.complete(given))
     except LookupError as error:
         problems[field] = str(error)
     except ValueError as error:
@@ -227,9 +225,7 @@ def _replayed(
     return given
 
 
-def _warnings(
-    tasks: Sequence[Task], agent: str, agent_settings: Mapping[str, Any], judge: str
-) -> list[str]:
+def _warnings(tasks: Sequence[Task], agent: str, agent_settings: Mapping[str, Any], judge: str) -> list[str]:
     warnings: list[str] = []
     if judge == "scripted":
         bare = ExpectedOutcome.objects.filter(
@@ -252,7 +248,5 @@ def _warnings(
             warnings.append(f"Nothing is recorded for {', '.join(missing)}: its workspace is empty.")
     vague = [task.key for task in tasks if task.facts.get("underspecified") is False]
     if vague:
-        warnings.append(
-            f"{len(vague)} tasks are not underspecified: their request is the full instruction."
-        )
+        warnings.append(f"{len(vague)} tasks are not underspecified: their request is the full instruction.")
     return warnings

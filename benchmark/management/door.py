@@ -33,15 +33,10 @@ class Door(BaseCommand):
     example: ClassVar[str] = ""
     speaks_json: ClassVar[bool] = True
     needs_database: ClassVar[bool] = True
-    requires_system_checks: ClassVar[Sequence[str]] = []  # `doctor` and `serve` run them
-    suppressed_base_arguments: ClassVar[set[str]] = {
-        "--version",
-        "--settings",
-        "--pythonpath",
-        "--no-color",
-        "--force-color",
-    }
+    requires_system_checks = []  # `doctor` and `serve` run them
+    suppressed_base_arguments = {"--version", "--settings", "--pythonpath", "--no-color", "--force-color"}
 
+    _called_from_command_line = False
     _wants_json = False
     _has_answered = False
 
@@ -123,13 +118,14 @@ def _pending_migrations() -> int:
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     """Hold a lock beside the database file, so that two first commands do not both make it."""
-    database = Path(str(connection.settings_dict["NAME"]))
+    name = str(connection.settings_dict["NAME"])
+    database = Path(name)
     try:
         import fcntl
     except ImportError:  # Windows: SQLite's own lock is what is left
         yield
         return
-    if connection.is_in_memory_db() or not database.parent.is_dir():
+    if ":memory:" in name or "mode=memory" in name or not database.parent.is_dir():
         yield
         return
     with database.with_name(f".{database.name}.migrate.lock").open("w") as lock:

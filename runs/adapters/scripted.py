@@ -14,8 +14,8 @@ from runs.errors import StageError
 from runs.ports import (
     AgentTurn,
     Brief,
-    CandidateBroken,
     CancelCheck,
+    CandidateBroken,
     CriterionVerdict,
     DeploymentReport,
     JudgeSession,

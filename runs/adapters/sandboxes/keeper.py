@@ -203,7 +203,7 @@ class Keeper:
     def _living(self) -> list[int]:
         self._reap()
         if _HAS_PROC:
-            return _descendants(os.getpid())
+            return descendants_of(os.getpid())
         try:
             os.killpg(self._command, 0)
         except (ProcessLookupError, PermissionError):
@@ -248,7 +248,7 @@ def _become(order: dict[str, Any], *, keeper: int, tell: int) -> None:
         os._exit(127)
 
 
-def _descendants(ancestor: int) -> list[int]:
+def descendants_of(ancestor: int) -> list[int]:
     """Return living descendants, found through /proc; daemonised ones come back to their subreaper."""
     children: dict[int, list[int]] = {}
     dead: set[int] = set()
@@ -302,7 +302,7 @@ def _prctl(option: int, value: int) -> None:
 def _main() -> None:
     lifeline, report, parent = (int(argument) for argument in sys.argv[1:4])
     for descriptor in (lifeline, report):
-        os.set_inheritable(descriptor, False)  # noqa: FBT003 - it takes no keyword
+        os.set_inheritable(descriptor, False)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     # Second net beside the pipe: some foreign fork may hold a copy of its other end.
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 from uuid import uuid4
 
+from runs.adapters.sandboxes.keeper import descendants_of
 from runs.adapters.sandboxes.port import Ending, EndReport, StartFailed, Stream
 from runs.adapters.sandboxes.spawner import spawn
 from runs.errors import StageError
@@ -175,6 +176,12 @@ class KeptProcess:
             why = os.strerror(message["errno"])
             raise StartFailed(message["errno"], f"{message['where']}: {why}.")
         self._pid = message["pid"]
+
+    def processes(self) -> frozenset[int]:
+        """Return the process numbers of the whole living tree; empty where there is no /proc."""
+        if self._report is not None or not Path("/proc/self").exists():
+            return frozenset()
+        return frozenset(descendants_of(self._keeper.pid))
 
     def poll(self) -> EndReport | None:
         """Return the report once everything has ended, else None."""

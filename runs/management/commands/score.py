@@ -30,17 +30,13 @@ class Command(Door):
 
     def handle(self, *args: Any, **options: Any) -> None:
         document = self._document(options["file"])
-        overrides = {
-            name: options[name] for name in ("threshold", "mode") if options[name] is not None
-        }
+        overrides = {name: options[name] for name in ("threshold", "mode") if options[name] is not None}
         try:
             scores = score_document(document, protocol=options["protocol"], overrides=overrides)
         except (BadMarks, LookupError) as bad:
             self.bad_input(str(bad))
         printed = scores.as_json()
-        lines = [
-            f"{name}: {_shown(estimate)}" for name, estimate in printed["metrics"].items()
-        ]
+        lines = [f"{name}: {_shown(estimate)}" for name, estimate in printed["metrics"].items()]
         self.answer(printed, text="\n".join(lines))
 
     def _document(self, name: str) -> dict[str, Any]:
