@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 
 from benchmark.display import Look
 
-NODE_HEIGHT = 30
+LINE_HEIGHT = 14
+ONE_LINE = 30
+TWO_LINES = 42
 ROW_GAP = 26
 NODE_GAP = 6
 EDGE_MARGIN = 8
 NARROWEST_NODE = 104
 WIDEST_NODE = 190
 MOST_NODES = 60
-_CHARACTER = 6.6
+_CHARACTER = 6.0
 _GLYPH = 26
 
 
@@ -34,28 +36,27 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A node at its place. `label` is cut to fit; the whole text is `title`."""
+    """A node at its place. `lines` are cut to fit; the whole text is `title`."""
 
     node: Node
     x: float
     y: float
     width: float
-    label: str
+    height: int
+    lines: tuple[str, ...]
     title: str
     parents: str
     children: str
-
-    @property
-    def height(self) -> int:
-        return NODE_HEIGHT
 
     @property
     def text_x(self) -> float:
         return self.x + (_GLYPH if self.node.look else 10)
 
     @property
-    def text_y(self) -> float:
-        return self.y + 19
+    def placed_lines(self) -> tuple[tuple[float, str], ...]:
+        """Each line with the height of its base line."""
+        first = self.y + self.height / 2 + 4 - LINE_HEIGHT * (len(self.lines) - 1) / 2
+        return tuple((first + LINE_HEIGHT * place, line) for place, line in enumerate(self.lines))
 
     @property
     def glyph_x(self) -> float:
@@ -63,11 +64,11 @@ class Box:
 
     @property
     def glyph_y(self) -> float:
-        return self.y + 8
+        return self.y + self.height / 2 - 7
 
     @property
     def ring(self) -> tuple[float, float, float, float]:
-        return (self.x - 2.5, self.y - 2.5, self.width + 5, NODE_HEIGHT + 5)
+        return (self.x - 2.5, self.y - 2.5, self.width + 5, self.height + 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +233,12 @@ def _placed(rows: list[list[Node]], *, width: int, note: str) -> Drawing:
     room = (width - 2 * EDGE_MARGIN - (fullest - 1) * NODE_GAP) / fullest
     node_width = min(WIDEST_NODE, room)
     needed_by = _dependants([node for row in rows for node in row])
+    lines = {
+        node.key: _lines(node.label, node_width - (_GLYPH if node.look else 10) - 6)
+        for row in rows
+        for node in row
+    }
+    height = TWO_LINES if any(len(each) > 1 for each in lines.values()) else ONE_LINE
     boxes: dict[str, Box] = {}
     y = float(EDGE_MARGIN)
     for row in rows:
@@ -243,20 +250,21 @@ def _placed(rows: list[list[Node]], *, width: int, note: str) -> Drawing:
                 x=round(x, 1),
                 y=y,
                 width=round(node_width, 1),
-                label=_cut(node.label, node_width - (_GLYPH if node.look else 10) - 6),
+                height=height,
+                lines=lines[node.key],
                 title=node.label,
                 parents=" ".join(node.needs),
                 children=" ".join(sorted(needed_by[node.key])),
             )
             x += node_width + gap
-        y += NODE_HEIGHT + ROW_GAP
+        y += height + ROW_GAP
     edges = [
         Edge(path=_curve(boxes[need], box), is_skipped=box.node.look is Look.SKIPPED)
         for box in boxes.values()
         for need in box.node.needs
     ]
-    height = int(y - ROW_GAP + EDGE_MARGIN) if rows else 0
-    return Drawing(width=width, height=height, boxes=tuple(boxes.values()), edges=tuple(edges), note=note)
+    tall = int(y - ROW_GAP + EDGE_MARGIN) if rows else 0
+    return Drawing(width=width, height=tall, boxes=tuple(boxes.values()), edges=tuple(edges), note=note)
 
 
 def _spread(row: list[Node], width: int, node_width: float) -> float:
@@ -265,12 +273,22 @@ def _spread(row: list[Node], width: int, node_width: float) -> float:
 
 
 def _curve(upper: Box, lower: Box) -> str:
-    x1, y1 = upper.x + upper.width / 2, upper.y + NODE_HEIGHT
+    x1, y1 = upper.x + upper.width / 2, upper.y + upper.height
     x2, y2 = lower.x + lower.width / 2, lower.y
     bend = min(22.0, (y2 - y1) / 2 + 3)
     return f"M{x1:.1f} {y1:.1f}C{x1:.1f} {y1 + bend:.1f} {x2:.1f} {y2 - bend:.1f} {x2:.1f} {y2:.1f}"
 
 
-def _cut(label: str, room: float) -> str:
+def _lines(label: str, room: float) -> tuple[str, ...]:
+    """The label on one line, or broken at a blank into two, the second one cut to fit."""
     most = max(3, int(room / _CHARACTER))
-    return label if len(label) <= most else label[: most - 1].rstrip() + "…"
+    if len(label) <= most:
+        return (label,)
+    break_at = label.rfind(" ", 0, most + 1)
+    if break_at < most // 3:
+        return (_cut(label, most),)
+    return (label[:break_at], _cut(label[break_at + 1 :], most))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

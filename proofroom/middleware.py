@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 type Answer = Callable[[HttpRequest], HttpResponse]
@@ -79,17 +80,14 @@ class SignedInOnly(LoginRequiredMiddleware):
     def process_view(
         self,
         request: HttpRequest,
-        view_func: Callable[..., HttpResponse],
+        view_func: Callable[..., HttpResponseBase],
         view_args: Any,
         view_kwargs: Any,
-    ) -> HttpResponse | None:
+    ) -> HttpResponseBase | None:
         """Let the API answer 401 where a page would send to the sign-in form."""
         if request.path.startswith("/api/"):
             return None
-        answer: HttpResponse | None = super().process_view(
-            request, view_func, view_args, view_kwargs
-        )
-        return answer
+        return super().process_view(request, view_func, view_args, view_kwargs)
 
 
 def own_agent_cluster(answer: Answer) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.db.models import Model
@@ -10,8 +10,14 @@ from django.http import HttpRequest
 
 from runs import models
 
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Model]
+else:
+    # Django's own class takes no type parameter at run time.
+    ModelAdmin = admin.ModelAdmin
 
-class LookOnly(admin.ModelAdmin[Model]):
+
+class LookOnly(ModelAdmin):
     """Rows that machines write: nobody adds, changes or deletes one by hand."""
 
     list_per_page = 50
@@ -28,7 +34,7 @@ class LookOnly(admin.ModelAdmin[Model]):
 
 
 @admin.register(models.Run)
-class RunAdmin(admin.ModelAdmin[models.Run]):
+class RunAdmin(ModelAdmin):
     """Runs: their name may be changed, what was measured may not."""
 
     list_display = ("id", "name", "benchmark", "agent_label", "judge", "state", "created_at")

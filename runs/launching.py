@@ -195,9 +195,9 @@ def _chosen_tasks(benchmark: Benchmark, keys: Sequence[str] | None, problems: di
 def _adapter_settings(
     field: str, name: str, given: Mapping[str, Any], problems: dict[str, str]
 ) -> dict[str, Any]:
-    kind = {"agent": code_agent, "judge": judge_kind}[field]
     try:
-        return dict(kind(name).complete(given))
+        kind = code_agent(name) if field == "agent" else judge_kind(name)
+        return dict(kind.complete(given))
     except LookupError as error:
         problems[field] = str(error)
     except ValueError as error:

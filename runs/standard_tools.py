@@ -19,7 +19,7 @@ def standard_toolbox() -> Toolbox:
     # Imported here: pages and most commands start quicker without the tools of a worker.
     from runs.adapters.code_agents import AgentKit, code_agent
     from runs.adapters.code_agents.replay import folder_workspaces
-    from runs.adapters.deployers import StandardDeployer
+    from runs.adapters.deployers import LocalDeployer
     from runs.adapters.feedback.template import TemplateFeedback
     from runs.adapters.judges import JudgeKit, judge
     from runs.adapters.sandboxes import ProcessSandbox
@@ -41,7 +41,7 @@ def standard_toolbox() -> Toolbox:
         scratch=scratch,
         code_agent=built_agent,
         judge=built_judge,
-        deployer=StandardDeployer(
+        deployer=LocalDeployer(
             sandbox=sandbox, scratch=scratch / "deployments", cache=Path(settings.DATA_DIR) / "cache"
         ),
         feedback_writer=TemplateFeedback(),

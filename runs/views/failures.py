@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 
-def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """There is nothing under this address."""
     del exception  # its text is for programmers
     return _failure(
@@ -17,7 +17,7 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     )
 
 
-def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """This account may not see or do that."""
     del exception
     return _failure(
@@ -40,7 +40,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     )
 
 
-def server_error(request: HttpRequest) -> HttpResponse:
+def failed(request: HttpRequest) -> HttpResponse:
     """The site itself failed; what is recorded is safe."""
     return _failure(
         request,

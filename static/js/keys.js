@@ -1,6 +1,6 @@
 // keys.js – a key presses the control that carries it: data-key="m", data-key="g r", data-key="/".
 // j and k walk [data-row] elements, Enter opens the one in focus, x ticks its box. Off by one switch.
-const CHORD_MS = 1200;
+const CHORD_MS = 700;
 let lead = "";
 let leadTimer = 0;
 
@@ -12,7 +12,7 @@ function isTyping(target) {
 }
 
 function press(control) {
-  if (control.matches("input, textarea, select")) {
+  if (control.matches("input, textarea, select, [data-key-focuses]")) {
     control.focus();
     control.select?.();
     return;
@@ -24,6 +24,8 @@ function controlFor(sequence) {
   const scope = document.querySelector("dialog[open]") ?? document;
   return [...scope.querySelectorAll(`[data-key="${CSS.escape(sequence)}"]`)].find((control) => !control.disabled);
 }
+
+const beginsChord = (key) => key !== " " && document.querySelector(`[data-key^="${CSS.escape(key)} "]`);
 
 function rows() {
   return [...document.querySelectorAll("[data-row]")].filter((row) => row.checkVisibility());
@@ -58,20 +60,25 @@ document.addEventListener("keydown", (event) => {
   }
   if (!keysAreOn()) return;
   const sequence = lead ? `${lead} ${event.key}` : event.key;
+  if (event.key === " " && event.target.closest?.("a, button, summary, [role=log]:not([data-key])") && event.target !== document.body) return;
   const control = controlFor(sequence);
   lead = "";
   clearTimeout(leadTimer);
+  // A key that also begins a chord (g, g r) waits for the second key before it acts alone.
+  if (!sequence.includes(" ") && !document.querySelector("dialog[open]") && beginsChord(event.key)) {
+    lead = event.key;
+    leadTimer = setTimeout(() => {
+      lead = "";
+      if (control) press(control);
+    }, CHORD_MS);
+    return;
+  }
   if (control) {
     event.preventDefault();
     press(control);
     return;
   }
   if (document.querySelector("dialog[open]")) return;
-  if (document.querySelector(`[data-key^="${CSS.escape(event.key)} "]`)) {
-    lead = event.key;
-    leadTimer = setTimeout(() => (lead = ""), CHORD_MS);
-    return;
-  }
   const done = event.key === "j" ? walk(1) : event.key === "k" ? walk(-1) : event.key === "x" ? tick() : false;
   if (done) event.preventDefault();
 });

@@ -15,7 +15,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandParser
 from django.db import close_old_connections
 
-from benchmark.importing import import_pack
+from benchmark.importing import import_path
 from benchmark.management.door import Door
 from benchmark.models import Benchmark
 from benchmark.protocols import samples
@@ -62,7 +62,7 @@ class Command(Door):
         run_server(bound, with_worker=True)
 
     def _benchmark(self) -> Benchmark:
-        imported = [import_pack(path) for path in samples()]
+        imported = [import_path(path).benchmark for path in samples()]
         for benchmark in imported:
             self.say(f"Sample benchmark {benchmark} is there: {benchmark.tasks.count()} tasks.")
         return imported[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -25,7 +26,7 @@ P, F, E = Mark.PASS, Mark.FAIL, Mark.ERROR
 JUDGED = frozenset(ASUKA.stages[:4])
 
 
-def trial(*marks: dict[str, tuple[Mark, ...]], feedback: str = "", **settings) -> TrialRecord:
+def trial(*marks: Mapping[str, tuple[Mark, ...]], feedback: str = "", **settings) -> TrialRecord:
     rounds = tuple(
         RoundRecord(number=number, marks=each, completed=JUDGED, feedback=feedback and f"{feedback} {number}")
         for number, each in enumerate(marks, start=1)

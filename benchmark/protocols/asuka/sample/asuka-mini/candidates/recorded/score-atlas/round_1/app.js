@@ -145,7 +145,7 @@ function syncControls() {
   $("search").value = state.query;
 }
 
-function listen() {
+function connectControls() {
   $("search").addEventListener("input", (e) => { state.query = e.target.value; render(); });
   $("type").addEventListener("change", (e) => { state.type = e.target.value; render(); });
   $("year").addEventListener("change", (e) => { state.year = Number(e.target.value); render(); });
@@ -180,5 +180,6 @@ function listen() {
 await load();
 fillControls();
 syncControls();
-listen();
+connectControls();
 render();
+$("main").hidden = false;
