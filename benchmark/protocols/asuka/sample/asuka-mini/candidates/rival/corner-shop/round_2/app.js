@@ -10,7 +10,7 @@ function save() { localStorage.setItem('cart', JSON.stringify(cart)); render(); 
 function limit(id) { cart[id] = Math.min(cart[id], product(id).stock); }
 function add(id) { cart[id] = (cart[id] || 0) + 1; limit(id); save(); }
 function step(id, by) { cart[id] += by; limit(id); if (cart[id] <= 0) delete cart[id]; save(); }
-function type(id, value) { cart[id] = parseInt(value); limit(id); save(); }
+function setQuantity(id, value) { cart[id] = parseInt(value); limit(id); save(); }
 function removeLine(id) { delete cart[id]; save(); }
 function go(next) { page = next; render(); }
 
@@ -45,7 +45,7 @@ function basketPage() {
   return '<h2>Basket</h2><table><tr><th>Product</th><th>Quantity</th><th>Sum</th><th></th></tr>' + Object.keys(cart).map(function (id) {
     var p = product(id);
     return '<tr><td>' + p.name + '</td><td><button aria-label="Decrease quantity of ' + p.name + '" onclick="step(\'' + id + '\',-1)">-</button> ' +
-      '<input type="number" aria-label="Quantity of ' + p.name + '" value="' + cart[id] + '" onchange="type(\'' + id + '\', this.value)"> ' +
+      '<input type="number" aria-label="Quantity of ' + p.name + '" value="' + cart[id] + '" onchange="setQuantity(\'' + id + '\', this.value)"> ' +
       '<button aria-label="Increase quantity of ' + p.name + '" onclick="step(\'' + id + '\',1)">+</button></td><td>' + price(p.price_cents * cart[id]) +
       '</td><td><button aria-label="Remove ' + p.name + '" onclick="removeLine(\'' + id + '\')">Remove</button></td></tr>';
   }).join('') + '</table><p class="total">Subtotal ' + price(t.sub) + '<br>Delivery ' + price(t.delivery) + '<br><strong>Total ' + price(t.total) +
