@@ -11,6 +11,7 @@ import sys
 import textwrap
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -137,7 +138,7 @@ def test_setup_that_was_killed_in_the_middle_mends_itself(project):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    wait_until(lambda: (project / ".venv" / "bin" / "python").exists())
+    wait_until((project / ".venv" / "bin" / "python").exists)
     # What it started lives on for a moment: the next set-up waits until that has ended.
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()
@@ -213,7 +214,7 @@ def test_same_environment_comes_from_uv_where_it_is_present(project):
     assert say(project) == "little on stone 1.0"
 
 
-def wait_until(holds, *, seconds: float = 60) -> None:
+def wait_until(holds: Callable[[], bool], *, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, "nothing happened in time"
