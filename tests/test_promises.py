@@ -42,20 +42,34 @@ def lines_that_match(pattern: str, *, of: str = "") -> list[str]:
 
 def test_no_file_names_the_host_of_a_package_registry():
     # Written in pieces, or this file would be the one that names them.
-    hosts = ["registry.npm" + "js", "registry.yarn" + "pkg", "py" + "pi.org", "python" + "hosted", "deb.deb" + "ian"]
+    hosts = [
+        "registry.npm" + "js",
+        "registry.yarn" + "pkg",
+        "py" + "pi.org",
+        "python" + "hosted",
+        "deb.deb" + "ian",
+    ]
 
     assert lines_that_match("|".join(map(re.escape, hosts))) == []
 
 
 def test_no_file_names_a_folder_of_one_machine():
-    folders = ["/ro" + "ot/", "/ho" + "me/[a-z]", "/Use" + "rs/[a-z]", "/wo" + "rk/(?:wt|main|venv|shared)", "/tmp/" + "tmp"]
+    folders = [
+        "/ro" + "ot/",
+        "/ho" + "me/[a-z]",
+        "/Use" + "rs/[a-z]",
+        "/wo" + "rk/(?:wt|main|venv|shared)",
+        "/tmp/" + "tmp",
+    ]
 
     assert lines_that_match("|".join(rf"(?<![\w.}}]){folder}" for folder in folders)) == []
 
 
 def test_no_lock_file_of_another_tool_is_kept():
     # These write the host of a registry into every entry.
-    assert [name for name in tracked_texts() if Path(name).name in {"uv.lock", "pylock.toml", "poetry.lock"}] == []
+    assert [
+        name for name in tracked_texts() if Path(name).name in {"uv.lock", "pylock.toml", "poetry.lock"}
+    ] == []
 
 
 def canonical(requirement: str) -> str:
@@ -64,7 +78,9 @@ def canonical(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", name[0]).lower()
 
 
-@pytest.mark.parametrize(("lock", "group"), [("requirements.lock", "dev"), ("requirements-node.lock", "node")])
+@pytest.mark.parametrize(
+    ("lock", "group"), [("requirements.lock", "dev"), ("requirements-node.lock", "node")]
+)
 def test_every_requirement_is_locked_with_a_hash(lock, group):
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wanted = {canonical(requirement) for requirement in described["dependency-groups"][group]}
@@ -98,11 +114,15 @@ def test_every_setting_is_documented():
 def test_every_command_of_a_document_exists(document):
     text = document.read_text()
     code = "\n".join(re.findall(r"^```.*?^```|`[^`\n]+`", text, flags=re.MULTILINE | re.DOTALL))
-    targets = set(re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)[0].split())
+    targets = set(
+        re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)[0].split()
+    )
     commands = set(get_commands())
 
     assert {name for name in re.findall(r"\bmake ([a-z]+)", code) if name not in targets} == set()
-    assert {name for name in re.findall(r"(?<![\w/-])proofroom ([a-z]+)", code) if name not in commands} == set()
+    assert {
+        name for name in re.findall(r"(?<![\w/-])proofroom ([a-z]+)", code) if name not in commands
+    } == set()
 
 
 @MARKDOWN

@@ -70,7 +70,9 @@ def project(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "bootstrap", folder / "bootstrap", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / ".python-version", folder)
     (folder / "backend.py").write_text(BACKEND)
-    (folder / "little.py").write_text("def main():\n    import stone\n    print('little on stone', stone.version)\n")
+    (folder / "little.py").write_text(
+        "def main():\n    import stone\n    print('little on stone', stone.version)\n"
+    )
     (folder / "pyproject.toml").write_text(
         textwrap.dedent("""
         [build-system]

@@ -72,7 +72,9 @@ def test_python_of_pyenv_is_found_without_its_shims(tmp_path):
     folder = tmp_path / "pyenv root" / "versions" / "3.13.99" / "bin"
     program(folder / "python3", f"echo {folder}/python3")
 
-    found = find_python(PYENV_ROOT=str(tmp_path / "pyenv root"), HOME=str(tmp_path), PATH=only_tools(tmp_path))
+    found = find_python(
+        PYENV_ROOT=str(tmp_path / "pyenv root"), HOME=str(tmp_path), PATH=only_tools(tmp_path)
+    )
 
     assert found.stdout.strip() == f"{folder}/python3"
 
