@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from runs.views import evidence, preview, run, trial
+from runs.views import evidence, preview, results, run, trial
 from runs.views import home
 
 app_name = "runs"
@@ -19,5 +19,5 @@ urlpatterns = [
     path(f"{_PREVIEW}<slug:host_key>/stop/", preview.stop, name="preview_stop"),
     path("runs/evidence/<int:evidence_id>/", evidence.evidence, name="evidence"),
     path("runs/logs/<int:deployment_id>/<slug:which>/", evidence.deployment_log, name="deployment_log"),
-    path("results/", home.home, name="results"),
+    path("results/", results.results, name="results"),
 ]
