@@ -2,8 +2,7 @@
 
 from django.urls import path
 
-from runs.views import evidence, preview, results, run, trial
-from runs.views import home
+from runs.views import evidence, home, preview, results, run, trial
 
 app_name = "runs"
 _TRIAL = "runs/<int:run_id>/trials/<int:trial_id>/"
