@@ -146,7 +146,9 @@ def line_chart(series: Sequence[Series], *, width: int, height: int = 244, first
         lines.append(
             DrawnLine(
                 series=each,
-                path=_path([(x_of(i), y_of(v.value)) for i, v in enumerate(each.values) if v.value is not None]),
+                path=_path(
+                    [(x_of(i), y_of(v.value)) for i, v in enumerate(each.values) if v.value is not None]
+                ),
                 band=_band(each, x_of, y_of) if each.slot else "",
                 markers=tuple(
                     marker(each.slot, x_of(i), y_of(v.value))
@@ -168,7 +170,9 @@ def line_chart(series: Sequence[Series], *, width: int, height: int = 244, first
         bottom=bottom,
         lines=tuple(lines),
         x_ticks=tuple(
-            Tick(at=round(x_of(place), 1), label=f"Round {place + first}" if place == 0 else str(place + first))
+            Tick(
+                at=round(x_of(place), 1), label=f"Round {place + first}" if place == 0 else str(place + first)
+            )
             for place in range(rounds)
         ),
         y_ticks=tuple(Tick(at=round(y_of(tick / 100), 1), label=str(tick)) for tick in (0, 25, 50, 75, 100)),
@@ -199,7 +203,9 @@ def bar_chart(kinds: Sequence[tuple[str, Sequence[Series]]], *, width: int) -> B
         right=right,
         bottom=bottom,
         groups=tuple(groups),
-        ticks=tuple(Tick(at=round(left + (right - left) * tick / 100, 1), label=str(tick)) for tick in (0, 50, 100)),
+        ticks=tuple(
+            Tick(at=round(left + (right - left) * tick / 100, 1), label=str(tick)) for tick in (0, 50, 100)
+        ),
     )
 
 
@@ -208,7 +214,9 @@ def interval(value: Value, *, slot: int, width: float = 240.0, y: float = 16.0) 
     if value.value is None or value.low is None or value.high is None:
         return DrawnInterval(whisker="", marker="")
     return DrawnInterval(
-        whisker=_whisker(value.low * width, value.high * width, y, tall=4.5) if value.half_width is not None else "",
+        whisker=_whisker(value.low * width, value.high * width, y, tall=4.5)
+        if value.half_width is not None
+        else "",
         marker=marker(slot, value.value * width, y, size=4.6),
     )
 

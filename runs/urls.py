@@ -2,7 +2,11 @@
 
 from django.urls import path
 
+<<<<<<< HEAD
 from runs.views import evidence, launch, preview, results, run, run_list, trial
+=======
+from runs.views import evidence, home, preview, results, run, trial
+>>>>>>> main
 
 app_name = "runs"
 _TRIAL = "runs/<int:run_id>/trials/<int:trial_id>/"

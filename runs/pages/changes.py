@@ -111,8 +111,43 @@ class FeedbackPiece:
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)\s*")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _COMMON = frozenset(
-    "that this with from have when what which their there should would could into only also then than they "
-    "page pages shows shown show must each after before still does here were been being expected".split()
+    [
+        "that",
+        "this",
+        "with",
+        "from",
+        "have",
+        "when",
+        "what",
+        "which",
+        "their",
+        "there",
+        "should",
+        "would",
+        "could",
+        "into",
+        "only",
+        "also",
+        "then",
+        "than",
+        "they",
+        "page",
+        "pages",
+        "shows",
+        "shown",
+        "show",
+        "must",
+        "each",
+        "after",
+        "before",
+        "still",
+        "does",
+        "here",
+        "were",
+        "been",
+        "being",
+        "expected",
+    ]
 )
 
 
@@ -137,4 +172,4 @@ def _words(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    return word[:-1] if word.endswith("s") else word
+    return word.removesuffix("s")

@@ -96,7 +96,9 @@ def _file(path: str, old: snapshots.SnapshotFile | None, new: snapshots.Snapshot
     change = FileChange.ADDED if old is None else FileChange.DELETED if new is None else FileChange.MODIFIED
     for file in (old, new):
         if file is not None and file.size > LARGEST_FILE:
-            return FileDiff(path=path, change=change, note=f"Too large to compare here: {file_size(file.size)}.")
+            return FileDiff(
+                path=path, change=change, note=f"Too large to compare here: {file_size(file.size)}."
+            )
     try:
         before, after = _lines(old), _lines(new)
     except UnicodeDecodeError:
@@ -149,5 +151,7 @@ def _unified(before: list[str], after: list[str]) -> Iterator[DiffLine]:
 def _shared(file: FileDiff, wanted: set[str]) -> int:
     if not wanted:
         return 0
-    text = " ".join([file.path, *(line.text for line in file.lines if line.kind in ("added", "removed"))]).lower()
+    text = " ".join(
+        [file.path, *(line.text for line in file.lines if line.kind in ("added", "removed"))]
+    ).lower()
     return sum(word in text for word in wanted)

@@ -155,9 +155,13 @@ def _log(piece: Evidence) -> Log:
     say = _network_line if piece.kind == EvidenceKind.NETWORK else _console_line
     notes = [str(document["unreadable"])] if "unreadable" in document else []
     if (cut := int(document.get("cut") or 0)) > 0:
-        notes.append(f"{counted(cut, 'entry', 'entries')} came after the limit and {'was' if cut == 1 else 'were'} counted only.")
+        notes.append(
+            f"{counted(cut, 'entry', 'entries')} came after the limit and {'was' if cut == 1 else 'were'} counted only."
+        )
     if (blocked := int(document.get("blocked") or 0)) > 0:
-        notes.append(f"{counted(blocked, 'request')} to other hosts {'was' if blocked == 1 else 'were'} held back.")
+        notes.append(
+            f"{counted(blocked, 'request')} to other hosts {'was' if blocked == 1 else 'were'} held back."
+        )
     if len(entries) > MOST_LINES:
         notes.append(f"{len(entries) - MOST_LINES} more lines are in the file.")
     return Log(

@@ -83,7 +83,10 @@ class LaunchForm:
         """The protocol's settings; the benchmark's own defaults go before the protocol's."""
         recipe = protocol(self.benchmark.protocol)
         defaults = self.benchmark.settings
-        return [self._field("set", spec, default=defaults.get(spec.name, spec.default)) for spec in recipe.settings]
+        return [
+            self._field("set", spec, default=defaults.get(spec.name, spec.default))
+            for spec in recipe.settings
+        ]
 
     def agents(self, *, candidates: Sequence[str]) -> list[Option]:
         """Every code agent; the replay agent chooses among the recorded candidates."""
@@ -97,7 +100,9 @@ class LaunchForm:
                         f"agent.{kind.name}",
                         spec,
                         default=spec.default,
-                        choices=tuple(candidates) if (kind.name, spec.name) == ("replay", "candidate") else (),
+                        choices=tuple(candidates)
+                        if (kind.name, spec.name) == ("replay", "candidate")
+                        else (),
                     )
                     for spec in kind.settings
                 ),
@@ -157,7 +162,9 @@ class LaunchForm:
         sentence = self.problems.get(group, "")
         fields = {
             "settings": self.protocol_fields,
-            "agent_settings": lambda: [f for o in self.agents(candidates=()) if o.is_chosen for f in o.fields],
+            "agent_settings": lambda: [
+                f for o in self.agents(candidates=()) if o.is_chosen for f in o.fields
+            ],
             "judge_settings": lambda: [f for o in self.judges() if o.is_chosen for f in o.fields],
         }.get(group, list)
         return "" if any(each.problem for each in fields()) else sentence

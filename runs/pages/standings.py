@@ -27,7 +27,9 @@ class FigureKind(StrEnum):
 
     @property
     def words(self) -> str:
-        return {"cumulative": "Cumulative", "state": "State at the last round", "judged": "Judged only"}[self.value]
+        return {"cumulative": "Cumulative", "state": "State at the last round", "judged": "Judged only"}[
+            self.value
+        ]
 
     def name_of(self, metric: str, recipe: Protocol) -> str:
         """The metric's name for this kind of figure; its own where the protocol declares no such one."""
@@ -40,7 +42,9 @@ class FigureKind(StrEnum):
 def kinds_of(recipe: Protocol) -> list[FigureKind]:
     """The kinds of figures that a protocol's leading metric has."""
     lead = recipe.tables[0].metrics[0]
-    return [kind for kind in FigureKind if kind is FigureKind.CUMULATIVE or kind.name_of(lead, recipe) != lead]
+    return [
+        kind for kind in FigureKind if kind is FigureKind.CUMULATIVE or kind.name_of(lead, recipe) != lead
+    ]
 
 
 def columns_of(recipe: Protocol, kind: FigureKind) -> list[MetricSpec]:
@@ -140,7 +144,9 @@ def series_by_round(
         Series(
             name=names[row.run_id],
             slot=row.slot,
-            values=tuple(_value(estimates.get(metric)) for _, estimates in sorted(by_round.get(row.run_id, {}).items())),
+            values=tuple(
+                _value(estimates.get(metric)) for _, estimates in sorted(by_round.get(row.run_id, {}).items())
+            ),
         )
         for row in rows
     ]
@@ -186,7 +192,9 @@ def _difference(
     if gap.value is None:
         return Difference(words="–", reason=gap.reason or "")
     if gap.half_width is None:
-        return Difference(words=signed_points(gap.value), is_established=False, reason="one shared task has no interval")
+        return Difference(
+            words=signed_points(gap.value), is_established=False, reason="one shared task has no interval"
+        )
     low, high = gap.value - gap.half_width, gap.value + gap.half_width
     return Difference(
         words=signed_points(gap.value),
@@ -200,4 +208,3 @@ def plain_number(shown: Estimate | None, unit: Unit) -> str:
     if shown is None or shown.value is None:
         return ""
     return f"{shown.value:.0f}" if unit is Unit.COUNT else f"{shown.value:.6f}"
-

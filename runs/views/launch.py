@@ -34,7 +34,9 @@ def launch(request: HttpRequest) -> HttpResponse:
         form = replace(form, problems=bad.problems)
         checked = None
     if request.method == "POST" and "check" not in request.GET and checked is not None:
-        run = launching.launch(checked, by=request.user if request.user.is_authenticated else None, name=form.name)
+        run = launching.launch(
+            checked, by=request.user if request.user.is_authenticated else None, name=form.name
+        )
         return redirect(run)
     is_check = "check" in request.GET and request.method == "POST"
     # A form that was only opened has nothing wrong in it yet; what stops it is said all the same.
@@ -99,9 +101,7 @@ def _context(shown: Benchmark, form: LaunchForm, checked: Plan | None) -> dict[s
         "agents": form.agents(candidates=candidates),
         "judges": form.judges(),
         "protocol_fields": form.protocol_fields(),
-        "rest": {
-            name: form.rest(name) for name in ("settings", "agent_settings", "judge_settings")
-        },
+        "rest": {name: form.rest(name) for name in ("settings", "agent_settings", "judge_settings")},
         "warnings": checked.warnings if checked else (),
         "plan": checked,
         "estimate": _estimate(checked) if checked else "",

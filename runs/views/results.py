@@ -137,7 +137,8 @@ class _Results:
             values = {
                 run_id: estimate.value
                 for run_id in self._runs
-                if (estimate := self._headline.get(run_id, {}).get(self._lead.name)) and estimate.value is not None
+                if (estimate := self._headline.get(run_id, {}).get(self._lead.name))
+                and estimate.value is not None
             }
             chosen = sorted(values, key=lambda run_id: -(values[run_id] or 0))
         return {run_id: slot for slot, run_id in enumerate(chosen[:MOST_COLOURED], start=1)}
@@ -181,14 +182,19 @@ class _Results:
                 "table": self._chart_table(chart),
             }
         kinds = [
-            (_short_label(self._recipe.metric(name).label), series_of(self._rows, self._names, self._headline, name))
+            (
+                _short_label(self._recipe.metric(name).label),
+                series_of(self._rows, self._names, self._headline, name),
+            )
             for name in chart.metrics
         ]
         return drawn | {
             "title": chart.title,
             "wide": bar_chart(kinds, width=WIDE),
             "narrow": bar_chart(kinds, width=NARROW),
-            "says": "; ".join(f"{title}: " + ", ".join(_said(each) for each in group) for title, group in kinds),
+            "says": "; ".join(
+                f"{title}: " + ", ".join(_said(each) for each in group) for title, group in kinds
+            ),
             "table": self._chart_table(chart),
         }
 
@@ -239,7 +245,8 @@ class _Results:
                 for number, estimates in sorted(self._by_round.get(row.run_id, {}).items()):
                     missing = Estimate(value=None, n=0, reason="not stored for this round")
                     cells = [
-                        figure(estimates.get(spec.name, missing), unit=spec.unit, with_sign=False) for spec in specs
+                        figure(estimates.get(spec.name, missing), unit=spec.unit, with_sign=False)
+                        for spec in specs
                     ]
                     rows.append({"name": self._names[row.run_id], "round": number, "cells": cells})
             tables.append({"table": table, "specs": specs, "rows": rows})

@@ -45,7 +45,9 @@ def runs(request: HttpRequest) -> HttpResponse:
         "rows": run_rows(page),
         "states": [state.value for state in RunState],
         "benchmarks": Benchmark.objects.filter(runs__isnull=False).distinct().order_by("key"),
-        "agents": Run.objects.order_by("code_agent_label").values_list("code_agent_label", flat=True).distinct()[:200],
+        "agents": Run.objects.order_by("code_agent_label")
+        .values_list("code_agent_label", flat=True)
+        .distinct()[:200],
         "next": "?" + urlencode(kept | {"before": page[-1].pk}) if len(found) > RUNS_A_PAGE else "",
         "first": ("?" + urlencode(kept)) if wanted.before is not None else "",
         "has_any": bool(page) or Run.objects.exists(),

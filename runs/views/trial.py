@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -49,9 +50,7 @@ class View(StrEnum):
 @require_safe
 def trial(request: HttpRequest, run_id: int, trial_id: int) -> HttpResponse:
     """Show one view of a trial; `round`, `criterion` and the like are in the address."""
-    shown = get_object_or_404(
-        Trial.objects.select_related("run__benchmark", "task"), pk=trial_id, run=run_id
-    )
+    shown = get_object_or_404(Trial.objects.select_related("run__benchmark", "task"), pk=trial_id, run=run_id)
     try:
         view = View(request.GET.get("view", View.ROUNDS))
     except ValueError:
@@ -267,7 +266,9 @@ class _TrialPage:
                 "verdict": (verdict := verdicts.get(outcome.pk)),
                 "look": verdict.mark if verdict else Look.WAITING,
                 "evidence": outcome_evidence(pieces[verdict.pk]) if verdict else None,
-                "earlier": counted(len(verdict.earlier), "earlier error") if verdict and verdict.earlier else "",
+                "earlier": counted(len(verdict.earlier), "earlier error")
+                if verdict and verdict.earlier
+                else "",
             }
             for outcome in expected
         ]
@@ -336,7 +337,7 @@ class _TrialPage:
 
     def _pairs(self, first: Round, second: Round) -> list[dict[str, Any]]:
         judged = [round_.number for round_ in self._rounds if self._marks.get(round_.number)]
-        pairs = list(zip(judged, judged[1:], strict=False))
+        pairs = list(pairwise(judged))
         if len(judged) > 2:
             pairs.append((judged[0], judged[-1]))
         return [
@@ -404,7 +405,11 @@ def _sides(
 ) -> list[dict[str, Any]]:
     """Pairs of the same outcome in both rounds, those that changed first."""
     pairs = [
-        {"text": one["outcome"].text, "number": one["number"], "sides": [_side(first, one), _side(second, other)]}
+        {
+            "text": one["outcome"].text,
+            "number": one["number"],
+            "sides": [_side(first, one), _side(second, other)],
+        }
         for one, other in zip(before, after, strict=True)
     ]
     return sorted(pairs, key=lambda pair: pair["sides"][0]["look"] == pair["sides"][1]["look"])
