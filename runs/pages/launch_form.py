@@ -160,14 +160,16 @@ class LaunchForm:
     def rest(self, group: str) -> str:
         """The sentence of a group that names none of its fields, so that no problem goes unseen."""
         sentence = self.problems.get(group, "")
-        fields = {
-            "settings": self.protocol_fields,
-            "agent_settings": lambda: [
-                f for o in self.agents(candidates=()) if o.is_chosen for f in o.fields
-            ],
-            "judge_settings": lambda: [f for o in self.judges() if o.is_chosen for f in o.fields],
-        }.get(group, list)
-        return "" if any(each.problem for each in fields()) else sentence
+        fields: list[Field] = []
+        if group == "settings":
+            fields = self.protocol_fields()
+        elif group == "agent_settings":
+            fields = [
+                each for option in self.agents(candidates=()) if option.is_chosen for each in option.fields
+            ]
+        elif group == "judge_settings":
+            fields = [each for option in self.judges() if option.is_chosen for each in option.fields]
+        return "" if any(each.problem for each in fields) else sentence
 
 
 def _plain(value: Any) -> str:

@@ -20,9 +20,13 @@ SHOWN = 6
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Show what waits for a person, live runs and the newest results."""
-    live = list(Run.objects.select_related("benchmark").filter(state__in=UNFINISHED_RUNS).order_by("-pk")[:SHOWN])
+    live = list(
+        Run.objects.select_related("benchmark").filter(state__in=UNFINISHED_RUNS).order_by("-pk")[:SHOWN]
+    )
     finished = list(
-        Run.objects.select_related("benchmark").filter(state=RunState.FINISHED).order_by("-finished_at", "-pk")[:SHOWN]
+        Run.objects.select_related("benchmark")
+        .filter(state=RunState.FINISHED)
+        .order_by("-finished_at", "-pk")[:SHOWN]
     )
     benchmark = Benchmark.objects.order_by("-imported_at", "-pk").first()
     context = {
