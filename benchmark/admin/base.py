@@ -95,10 +95,10 @@ class CuratedAdmin(_ModelAdmin):
 class ReadOnlyAdmin(CuratedAdmin):
     """Rows that come by import, or are changed on the page of what they belong to."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's
+    def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django's
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
