@@ -18,9 +18,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def curator(settings) -> Client:
+def curator(settings, tmp_path_factory) -> Client:
+    settings.STATIC_ROOT = tmp_path_factory.mktemp("static")
     client = Client(headers={"host": settings.SITE_HOST, "origin": settings.PUBLIC_URL})
-    client.force_login(get_user_model().objects.create_superuser("curator", password="a long password"))
+    user = get_user_model().objects.create(username="curator", is_staff=True, is_superuser=True)
+    client.force_login(user)
     return client
 
 
@@ -137,7 +139,7 @@ def test_a_changed_criterion_changes_the_content_hash(curator, benchmark):
         ({"tags": '"one"'}, "Tags are a list of texts"),
         ({"outcomes-0-script": '[{"clik": "a"}]'}, "outcome 1, step 1: unknown action"),
         ({"outcomes-0-script": "[{"}, "Enter a valid JSON."),
-        ({"outcomes-0-DELETE": "on", "outcomes-1-DELETE": "on"}, "Please submit at least 1 form."),
+        ({"outcomes-0-DELETE": "on", "outcomes-1-DELETE": "on"}, "A criterion expects at least one outcome; keep one or add one."),
     ],
 )  # fmt: skip
 def test_what_an_import_would_refuse_is_refused_with_a_sentence(curator, benchmark, changed, expected):
@@ -202,8 +204,10 @@ def test_a_criterion_and_a_task_can_be_added(curator, benchmark):
     }  # fmt: skip
 
     assert curator.get(reverse("admin:benchmark_criterion_add"), {"task": task.pk}).status_code == 200
+    homeless = curator.post(reverse("admin:benchmark_criterion_add"), form | {"task": ""})
     answer = curator.post(reverse("admin:benchmark_criterion_add"), form)
 
+    assert homeless.status_code == 200
     assert answer.status_code == 302, answer.text
     spec = Task.objects.get(key="bank").spec()
     assert (spec.request, spec.criteria[0].outcomes[0].text) == ("Build.", "A vault.")

@@ -97,7 +97,7 @@ class Bench:
                 continue
             with suppress(OSError):
                 words = (entry / "cmdline").read_bytes()
-                where = os.readlink(entry / "cwd").encode()
+                where = str((entry / "cwd").readlink()).encode()
                 if words and (mark in words or mark in where or mark in (entry / "environ").read_bytes()):
                     yield f"{entry.name} {words.replace(bytes(1), b' ').decode(errors='replace')[:200]}"
 

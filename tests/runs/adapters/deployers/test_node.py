@@ -165,7 +165,9 @@ def test_package_that_does_not_exist_is_the_fault_of_the_candidate(deploy):
 @node
 @pytest.mark.node
 def test_registry_that_cannot_be_reached_is_trouble_of_the_bench(deploy, monkeypatch):
-    monkeypatch.setattr("runs.adapters.deployers.installs.registry", lambda npm: "http://127.0.0.1:9/")
+    # Nothing listens on port 9 of this machine; npm itself is asked which registry it uses.
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
+    registry.cache_clear()
     files = {
         "package.json": {"scripts": {"start": "node s.js"}, "dependencies": {"is-even": "1.0.0"}},
         ".npmrc": "fetch-retries=0\nprefer-offline=false\n",
@@ -173,6 +175,7 @@ def test_registry_that_cannot_be_reached_is_trouble_of_the_bench(deploy, monkeyp
 
     with pytest.raises(StageError, match="registry cannot be reached"), deploy(files):
         pass
+    registry.cache_clear()
 
 
 @node
