@@ -2,8 +2,7 @@
 
 from django.urls import path
 
-from runs.views import evidence, preview, run, trial
-from runs.views import home
+from runs.views import evidence, home, preview, results, run, trial
 
 app_name = "runs"
 _TRIAL = "runs/<int:run_id>/trials/<int:trial_id>/"
@@ -19,5 +18,5 @@ urlpatterns = [
     path(f"{_PREVIEW}<slug:host_key>/stop/", preview.stop, name="preview_stop"),
     path("runs/evidence/<int:evidence_id>/", evidence.evidence, name="evidence"),
     path("runs/logs/<int:deployment_id>/<slug:which>/", evidence.deployment_log, name="deployment_log"),
-    path("results/", home.home, name="results"),
+    path("results/", results.show, name="results"),
 ]
