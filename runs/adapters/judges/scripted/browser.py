@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from runs.adapters.judges.scripted.fence import Fence
 from runs.adapters.judges.scripted.pulse import Pulse
 from runs.adapters.judges.scripted.settings import ScriptedSettings
-from runs.adapters.judges.scripted.troubles import BenchTrouble
+from runs.adapters.judges.scripted.troubles import BenchTrouble, NoBrowser
 
 LAUNCH_SECONDS = 60.0
 HEALTH_SECONDS = 10.0
@@ -49,7 +49,7 @@ class CandidateBrowser:
         return self._browser.version if self._browser is not None else ""
 
     async def start(self) -> None:
-        """Launch the browser if it is not running; raises BenchTrouble when it does not start."""
+        """Launch the browser if it is not running; raises NoBrowser when it does not start."""
         async with self._lock:
             await self._started()
 
@@ -98,13 +98,13 @@ class CandidateBrowser:
             self._browser = await self._launched(sandbox=self._has_sandbox)
         except PlaywrightError as error:
             if not (self._has_sandbox and "sandbox" in error.message):
-                raise _launch_trouble(error) from None
+                raise _no_browser(error) from None
             # Some distributions forbid the user namespaces that Chromium's sandbox is made of.
             self._has_sandbox = False
             try:
                 self._browser = await self._launched(sandbox=False)
             except PlaywrightError as second:
-                raise _launch_trouble(second) from None
+                raise _no_browser(second) from None
         await self._follow_pulse(self._browser)
         return self._browser
 
@@ -113,7 +113,7 @@ class CandidateBrowser:
             context = await browser.new_context()
             self.pulse.follow(await context.new_page())
         except PlaywrightError as error:
-            raise _launch_trouble(error) from None
+            raise _no_browser(error) from None
 
     async def _launched(self, *, sandbox: bool) -> Browser:
         return await self._playwright.chromium.launch(
@@ -155,7 +155,7 @@ async def _tried(browser: Browser) -> int:
         await context.close()
 
 
-def _launch_trouble(error: PlaywrightError) -> BenchTrouble:
-    lines = [line.strip() for line in error.message.splitlines() if line.strip()]
+def _no_browser(error: PlaywrightError) -> NoBrowser:
+    lines = [line.strip() for line in error.message.splitlines() if line.strip()] or ["no reason given"]
     telling = next((line for line in lines if "rror" in line and "browserType.launch" not in line), lines[0])
-    return BenchTrouble("browser_missing", f"Chromium does not start: {telling[:300]}")
+    return NoBrowser(f"Chromium does not start: {telling[:300]}")

@@ -32,6 +32,10 @@ class ScriptProblem(Exception):
         self.reason = reason
 
 
+class NoBrowser(Exception):
+    """No browser can be launched by this process (any more): only a new process can help."""
+
+
 class BenchTrouble(Exception):
     """The browser or its driver failed; the criterion is tried again. `reason` is a machine word."""
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_no_process_is_left_after_the_session(judge: Callable[..., ScriptedJudge
 
     with judge().session(site.app, uploads=None, is_cancelled=lambda: False) as session:
         list(session.judge([criterion("c", [{"expect_visible": "h1"}])], on_start=lambda _key: None))
-        started = _descendants(session._child.pid)
+        started = _descendants(_child(session))
         names = {_name(pid) for pid in started}
 
     assert any("chrom" in name for name in names), names
@@ -47,7 +48,7 @@ def test_a_crash_is_tried_again_and_the_marks_are_right(
 
     def kill_once(_path: str):
         if not killed:
-            killed.append(_victim(session._child.pid, victim))
+            killed.append(_victim(_child(session), victim))
             os.kill(killed[0], signal.SIGKILL)
             time.sleep(0.3)
         return 200, {"Content-Type": "text/html"}, b"<h1>Hi</h1>"
@@ -75,7 +76,7 @@ def test_what_crashes_again_and_again_is_an_error_with_its_reason(
     judge: Callable[..., ScriptedJudge], site: Site
 ):
     def kill(_path: str):
-        os.kill(_victim(session._child.pid, "browser"), signal.SIGKILL)
+        os.kill(_victim(_child(session), "browser"), signal.SIGKILL)
         time.sleep(0.3)
         return 200, {}, b""
 
@@ -140,6 +141,7 @@ def test_suspects_of_a_crash_are_tried_one_by_one():
 _PARENT = """
 import sys
 from pathlib import Path
+from typing import Any
 from benchmark.rules.records import CriterionSpec, OutcomeSpec
 from runs.adapters.browsers import FoundBrowser
 from runs.adapters.judges.scripted.judge import ScriptedJudge
@@ -155,6 +157,10 @@ with ScriptedJudge(browser=FoundBrowser(path=chromium), scratch=scratch).session
 ) as session:
     list(session.judge([criterion], on_start=lambda _key: print("judging", flush=True)))
 """
+
+
+def _child(session: Any) -> int:
+    return int(session._child.pid)
 
 
 def _victim(session: int, kind: str) -> int:
