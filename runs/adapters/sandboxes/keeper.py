@@ -251,7 +251,7 @@ def _become(order: dict[str, Any], *, keeper: int, tell: int) -> None:
         where = str(order["cwd"])
         os.chdir(where)
         where = str(order["argv"][0])
-        os.execvpe(where, order["argv"], order["env"])  # noqa: S606 - no shell is wanted
+        os.execvpe(where, order["argv"], order["env"])
     except OSError as error:
         os.write(tell, json.dumps([error.errno, where]).encode())
     finally:
