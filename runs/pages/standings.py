@@ -50,7 +50,12 @@ def kinds_of(recipe: Protocol) -> list[FigureKind]:
 def columns_of(recipe: Protocol, kind: FigureKind) -> list[MetricSpec]:
     """The metrics of the main table after the leading one: its own, and the head of each other table."""
     charted = {name for chart in recipe.charts for name in chart.metrics}
-    names = list(recipe.tables[0].metrics[1:])
+    names = [
+        name
+        for name in recipe.tables[0].metrics[1:]
+        # A variant of a figure that has its own column stands in the tables below.
+        if not any(name.startswith(f"{other}_") for other in recipe.tables[0].metrics)
+    ]
     for table in recipe.tables[1:]:
         if table.rows is TableRows.TASKS:
             continue
