@@ -74,7 +74,9 @@ def _named(target: Step) -> str:
 def _nth(place: int) -> str:
     if place < 0:
         return "the last" if place == -1 else f"the {-place}th last"
-    return "the " + ("first", "second", "third", "fourth", "fifth")[place] if place < 5 else f"the {place + 1}th"
+    return (
+        "the " + ("first", "second", "third", "fourth", "fifth")[place] if place < 5 else f"the {place + 1}th"
+    )
 
 
 def _at(step: Step, action: str) -> str:

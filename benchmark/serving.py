@@ -23,7 +23,7 @@ def blob_response(digest: str, *, media_type: str, name: str) -> HttpResponseBas
             status=410,
             content_type="text/plain; charset=utf-8",
         )
-    shown = SHOWN.get(media_type.split(";")[0].strip().lower())
+    shown = SHOWN.get(media_type.split(";", maxsplit=1)[0].strip().lower())
     response = StreamingHttpResponse(
         blobs.chunks_of(digest), content_type=shown or "application/octet-stream"
     )

@@ -81,9 +81,9 @@ def task(request: HttpRequest, benchmark_id: int, key: str) -> HttpResponse:
     shown = get_object_or_404(Task.objects.select_related("benchmark"), benchmark=benchmark_id, key=key)
     criteria = Criterion.objects.filter(task=shown).order_by("position")
     outline = _outline(criteria)
-    page = Paginator(
-        criteria.prefetch_related("outcomes", "prerequisites__needs"), CRITERIA_A_PAGE
-    ).get_page(_page_number(request, outline))
+    page = Paginator(criteria.prefetch_related("outcomes", "prerequisites__needs"), CRITERIA_A_PAGE).get_page(
+        _page_number(request, outline)
+    )
     # A benchmark with thousands of tasks still costs two look-ups here.
     before = shown.benchmark.tasks.filter(position__lt=shown.position).order_by("-position").first()
     after = shown.benchmark.tasks.filter(position__gt=shown.position).order_by("position").first()
@@ -165,7 +165,10 @@ def _sizes(where: dict[str, Any], *, by: str) -> _Sizes:
 
 def _kinds(tasks: list[Task]) -> dict[int, list[str]]:
     counts = (
-        Criterion.objects.filter(task__in=tasks).order_by("kind").values_list("task", "kind").annotate(Count("pk"))
+        Criterion.objects.filter(task__in=tasks)
+        .order_by("kind")
+        .values_list("task", "kind")
+        .annotate(Count("pk"))
     )
     kinds: dict[int, list[str]] = defaultdict(list)
     for pk, kind, count in counts:

@@ -199,7 +199,7 @@ USE_I18N = False
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT = _folder("PROOFROOM_STATIC_DIR", DATA_DIR / "static")
 STATICFILES_DIRS = [folder for folder in (BASE_DIR / "static",) if folder.is_dir()]
 WHITENOISE_USE_FINDERS = True
 STORAGES = {

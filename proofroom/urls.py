@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
-from runs.views.home import home
-from runs.views.signing import sign_in, sign_out
 
 from proofroom.api import api
+from runs.views.home import home
+from runs.views.signing import sign_in, sign_out
 
 urlpatterns = [
     path("", home, name="home"),

@@ -18,7 +18,7 @@ _server_loop: asyncio.AbstractEventLoop | None = None
 
 def bind_loop(loop: asyncio.AbstractEventLoop | None) -> None:
     """Name the web server's loop: the in-memory channel layer is not safe from other threads."""
-    global _server_loop
+    global _server_loop  # noqa: PLW0603 - one server a process, and its loop is known only once it runs
     _server_loop = loop
 
 

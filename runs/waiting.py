@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Self
 
 from django.conf import settings
 from django.db import close_old_connections, connection
@@ -107,7 +108,7 @@ class _Pool:
         self._executor = ThreadPoolExecutor(self._size, thread_name_prefix="worker")
         self._at_work: dict[int, Future[None]] = {}
 
-    def __enter__(self) -> _Pool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.options import ActionLocation
 from django.db.models import JSONField, Model
 from django.http import HttpRequest
 
@@ -55,9 +56,11 @@ class CuratedAdmin(_ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_delete_permission(request, obj) and not is_in_use(obj)
 
-    def get_actions(self, request: HttpRequest, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def get_actions(
+        self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
+    ) -> dict[str, Any]:
         # Rows are deleted one by one, where it can be seen whether a run rests on them.
-        actions: dict[str, Any] = super().get_actions(request, *args, **kwargs)
+        actions: dict[str, Any] = super().get_actions(request, action_location)
         actions.pop("delete_selected", None)
         return actions
 
@@ -92,10 +95,10 @@ class CuratedAdmin(_ModelAdmin):
 class ReadOnlyAdmin(CuratedAdmin):
     """Rows that come by import, or are changed on the page of what they belong to."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's
+    def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django's
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 

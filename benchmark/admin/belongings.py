@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -25,9 +26,16 @@ class ExpectedOutcomeAdmin(ReadOnlyAdmin):
     fields = ("criterion_link", "index", "text", "script")
     readonly_fields = ("criterion_link",)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # A criterion keeps at least one outcome, which its own page sees to.
-        return obj is None and super().has_delete_permission(request, obj)
+    # A criterion keeps at least one outcome, which its own page sees to. The permission itself stays,
+    # or no criterion could be deleted with its outcomes.
+    def delete_view(self, *_args: Any, **_kwargs: Any) -> Any:
+        raise PermissionDenied
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        extra_context = (extra_context or {}) | {"show_delete": False}
+        return super().change_view(request, object_id, form_url, extra_context)
 
     @admin.display(description="script", boolean=True)
     def has_script(self, row: ExpectedOutcome) -> bool:

@@ -52,7 +52,7 @@ class BenchmarkAdmin(CuratedAdmin):
         ),
     )
 
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's
+    def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

@@ -32,7 +32,6 @@ class OutcomeInline(_OutcomeInline):
     ordering = ("index",)
     extra = 0
     min_num = 1
-    validate_min = True
     show_change_link = True
     formfield_overrides = {JSONField: {"form_class": PrettyJSONField}}
 

@@ -12,10 +12,10 @@ from django.core.exceptions import ValidationError
 from benchmark.curating import uploads_of
 from benchmark.models import Benchmark, Criterion, ExpectedOutcome, Prerequisite, Task
 from benchmark.packs.checks import graph_findings
+from benchmark.packs.deploy import deploy_problems
 from benchmark.packs.head import checked_settings
 from benchmark.packs.located import unstorable_values
 from benchmark.packs.names import KEY_RULE, is_key
-from benchmark.packs.tasks import deploy_problems
 from benchmark.packs.texts import tidy
 from benchmark.protocols import protocol
 from benchmark.rules.scripts import criterion_script_problems
@@ -123,17 +123,18 @@ class OutcomeFormSet(_OutcomeFormSet):
 
     def clean(self) -> None:
         super().clean()
+        if any(self.errors) or self.instance.task_id is None:
+            return
         rows = [
             form
             for form in self.forms
             if not form.cleaned_data.get("DELETE") and (form.instance.pk or form.has_changed())
-        ] if not any(self.errors) else []  # fmt: skip
+        ]
         if not rows:
-            return
+            raise ValidationError("A criterion expects at least one outcome; keep one or add one.")
         task = self.instance.task
         scripts = [form.cleaned_data.get("script") for form in rows]
-        uploads = uploads_of(task) if task.pk else ()
-        for text in criterion_script_problems(self.instance.before, scripts, uploads=uploads):
+        for text in criterion_script_problems(self.instance.before or (), scripts, uploads=uploads_of(task)):
             match = _OUTCOME_OF_PROBLEM.match(text)
             if match:
                 rows[int(match[1]) - 1].add_error("script", text)
@@ -146,7 +147,7 @@ class PrerequisiteFormSet(_PrerequisiteFormSet):
 
     def clean(self) -> None:
         super().clean()
-        if any(self.errors):
+        if any(self.errors) or self.instance.task_id is None:
             return
         here = self.instance
         needed = [

@@ -83,7 +83,8 @@ def graph_findings(criteria: Sequence[Any]) -> Iterator[Finding]:
             else:
                 graph.setdefault(key, []).append(need)
     for cycle in _cycles(graph, places):
-        chain = ", which needs ".join([f"{cycle[0]} needs {cycle[1]}", *cycle[2:]])
+        shown = cycle if len(cycle) <= 12 else [*cycle[:6], f"({len(cycle) - 9} more)", *cycle[-3:]]
+        chain = ", which needs ".join([f"{shown[0]} needs {shown[1]}", *shown[2:]])
         text = f"{chain} again: a cycle; take one of them out."
         yield Finding(place=("criteria", places[cycle[0]], "needs"), text=text)
 

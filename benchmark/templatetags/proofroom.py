@@ -18,9 +18,7 @@ register = template.Library()
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
     """A picture from the sprite; words beside it say the same, so it is hidden from readers."""
-    return format_html(
-        '<svg class="icon {}" aria-hidden="true"><use href="#i-{}"/></svg>', extra, name
-    )
+    return format_html('<svg class="icon {}" aria-hidden="true"><use href="#i-{}"/></svg>', extra, name)
 
 
 @register.simple_tag

@@ -67,7 +67,11 @@ def _what_stopped_what(criteria: Sequence[GraphCriterion]) -> str:
         return ""
     key, stopped = max(behind.items(), key=lambda item: len(item[1]))
     further = len(skipped) - len(stopped)
-    tail = f" {further} more {'is' if further == 1 else 'are'} skipped elsewhere or further down." if further else ""
+    tail = (
+        f" {further} more {'is' if further == 1 else 'are'} skipped elsewhere or further down."
+        if further
+        else ""
+    )
     verb = "was" if len(stopped) == 1 else "were"
     return f"{key} {by_key[key].label} is not satisfied, so {listed(stopped)} {verb} skipped.{tail}"
 

@@ -171,12 +171,21 @@ def _cell(trial: GridTrial, number: int, *, shows: CellShows, as_mix: bool, now:
     href = f"{trial.href}#round-{number}"
     words = counts_in_words(counts)
     if not judged and not counts[Look.RUNNING]:
-        return Cell(number=number, absent="at work" if round_.state is RoundState.OPEN else "no mark", href=href)
+        return Cell(
+            number=number, absent="at work" if round_.state is RoundState.OPEN else "no mark", href=href
+        )
     return Cell(
         number=number,
         looks=() if as_mix else tuple(looks),
         mix=mix_of(counts) if as_mix else (),
-        figure=_figure(trial, round_, counts, shows=shows, judging=f"{judged}/{len(looks)}" if is_judging else "", now=now),
+        figure=_figure(
+            trial,
+            round_,
+            counts,
+            shows=shows,
+            judging=f"{judged}/{len(looks)}" if is_judging else "",
+            now=now,
+        ),
         words=words,
         href=href,
     )
@@ -234,9 +243,13 @@ def stage_word(stage: StageName) -> str:
 def _now(trial: GridTrial) -> Now:
     if trial.state is TrialState.RUNNING:
         last = trial.rounds[-1] if trial.rounds else None
-        running = [c.key for c in trial.criteria if last and c.key in last.running and not last.marks.get(c.key)]
+        running = [
+            c.key for c in trial.criteria if last and c.key in last.running and not last.marks.get(c.key)
+        ]
         detail = ", ".join(running[:3]) + (f" and {len(running) - 3} more" if len(running) > 3 else "")
-        return Now(look=Look.RUNNING, words=stage_word(trial.stage) if trial.stage else "Begins", detail=detail)
+        return Now(
+            look=Look.RUNNING, words=stage_word(trial.stage) if trial.stage else "Begins", detail=detail
+        )
     if trial.state is TrialState.PAUSED:
         return Now(look=Look.ERROR, words="Paused", detail=trial.trouble)
     if trial.state is TrialState.FINISHED:

@@ -146,7 +146,9 @@ def _tallies(trial_ids: Sequence[int]) -> dict[tuple[int, int], dict[Mark, int]]
 
 def _running(trials: Sequence[Trial]) -> dict[tuple[int, int], frozenset[str]]:
     """What a judge began in a trial that is being judged; what has marks by now is left out later."""
-    judging = [trial.pk for trial in trials if trial.state == TrialState.RUNNING and trial.stage == StageName.JUDGE]
+    judging = [
+        trial.pk for trial in trials if trial.state == TrialState.RUNNING and trial.stage == StageName.JUDGE
+    ]
     if not judging:
         return {}
     found: dict[tuple[int, int], set[str]] = defaultdict(set)

@@ -35,7 +35,9 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     shown = get_object_or_404(Run.objects.select_related("benchmark", "launched_by"), pk=run_id)
     part = request.GET.get("part", "")
     if part == "events":
-        return render(request, "runs/run.html#events", {"run": shown} | _events(shown, after=_cursor(request)))
+        return render(
+            request, "runs/run.html#events", {"run": shown} | _events(shown, after=_cursor(request))
+        )
     context = {"area": "runs", "run": shown} | _summary(shown) | _grid(request, shown)
     if part == "summary":
         return render(request, "runs/run.html#live", context | {"is_part": True})
@@ -62,7 +64,8 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
         messages.info(request, f"{counted(concerned, 'trial')} are tried again. Marks that were given stay.")
     else:
         messages.info(
-            request, "There is nothing to retry: no trial is paused or cancelled, and no error can be mended by it."
+            request,
+            "There is nothing to retry: no trial is paused or cancelled, and no error can be mended by it.",
         )
     return redirect(shown)
 
@@ -138,11 +141,17 @@ def _time(shown: Run, *, last_event: RunEvent | None, has_work: bool) -> dict[st
             queued += 1
     left = time_left(durations, running, queued=queued, workers=settings.WORKER_THREADS) if has_work else None
     last = last_event.created_at if last_event else None
-    return {"spent": spent, "left": left, "stalled": stalled_for(last_event=last, now=now) if has_work else ""}
+    return {
+        "spent": spent,
+        "left": left,
+        "stalled": stalled_for(last_event=last, now=now) if has_work else "",
+    }
 
 
 def _grid(request: HttpRequest, shown: Run) -> dict[str, Any]:
-    page = Paginator(run_rows.trials_in_order(shown), run_rows.TRIALS_A_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(run_rows.trials_in_order(shown), run_rows.TRIALS_A_PAGE).get_page(
+        request.GET.get("page")
+    )
     trials = run_rows.grid_trials(list(page.object_list))
     shows = _cell(request)
     selected = _selected(request, trials)
@@ -153,13 +162,22 @@ def _grid(request: HttpRequest, shown: Run) -> dict[str, Any]:
         "is_wide": columns == 1,
         "shows": shows,
         "cells": [
-            {"name": each, "label": each.value.capitalize(), "key": each.value[0], "query": _query(request, cell=each)}
+            {
+                "name": each,
+                "label": each.value.capitalize(),
+                "key": each.value[0],
+                "query": _query(request, cell=each),
+            }
             for each in CellShows
         ],
         "rows": [
             {"row": row, "query": _query(request, trial=row.trial.pk)}
             for row in rows_of(
-                trials, columns=columns, shows=shows, selected=selected.pk if selected else None, now=timezone.now()
+                trials,
+                columns=columns,
+                shows=shows,
+                selected=selected.pk if selected else None,
+                now=timezone.now(),
             )
         ],
         "selected": selected,
@@ -210,7 +228,9 @@ def _graph(selected: GridTrial, page: Page[Trial]) -> CriterionGraph:
                 title=criterion.title,
                 needs=criterion.needs,
                 look=look,
-                href=f"{selected.href}?round={round_number}#c-{criterion.key}" if round_number else selected.href,
+                href=f"{selected.href}?round={round_number}#c-{criterion.key}"
+                if round_number
+                else selected.href,
             )
             for criterion, look in zip(outline, looks, strict=True)
         ],
@@ -248,5 +268,3 @@ def _cursor(request: HttpRequest) -> int:
 def _query(request: HttpRequest, **changed: object) -> str:
     kept = {name: request.GET[name] for name in ("cell", "trial", "page") if name in request.GET}
     return "?" + urlencode(kept | {name: str(value) for name, value in changed.items()})
-
-

@@ -102,3 +102,20 @@ document.addEventListener("click", (event) => {
     if (!menu.contains(event.target)) menu.open = false;
   }
 });
+
+// v goes to the next view; y copies the address.
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !keysAreOn()) return;
+  if (event.key === "y") navigator.clipboard?.writeText(location.href);
+  const cycle = document.querySelector(`[data-cycle="${CSS.escape(event.key)}"]`);
+  if (!cycle) return;
+  const links = [...cycle.querySelectorAll("a")];
+  const at = links.findIndex((link) => link.matches("[aria-current]"));
+  links[(at + 1) % links.length].click();
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  const row = event.target.closest?.("a[data-row]");
+  if (!row) return;
+  for (const other of document.querySelectorAll("a[data-row][aria-current]")) other.removeAttribute("aria-current");
+  row.setAttribute("aria-current", "true");
+});

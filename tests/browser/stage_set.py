@@ -287,8 +287,8 @@ def judge(judging: Judging, letters: str, *, with_evidence: bool = True) -> None
             (
                 ("screenshot", "end.png", "image/png", picture),
                 ("actions", "actions.json", "application/json", actions),
-                ("console", "console.txt", "text/plain", blobs.save_bytes(b"error: packet.left is undefined\n")),
-                ("network", "network.txt", "text/plain", blobs.save_bytes(b"200 GET /\n404 GET /favicon.ico\n")),
+                ("console", "console.json", "application/json", _console()),
+                ("network", "network.json", "application/json", _network()),
             )
         ):
             pieces.append(
@@ -332,21 +332,35 @@ def _picture() -> str:
 
 
 def _actions() -> str:
+    steps = [
+        {"number": 1, "words": "clicked the button “Borrow”", "ok": True, "ms": 61, "reading": None, "problem": ""},
+        {
+            "number": 2,
+            "words": "expected the basket to hold at most 5 packets",
+            "ok": False,
+            "ms": 3002,
+            "reading": "6 packets",
+            "problem": "It held 6 packets.",
+        },
+    ]
+    box = {"x": 1120.0, "y": 194.0, "width": 110.0, "height": 34.0}
+    document = {"schema": "proofroom/actions/1", "failed": 2, "steps": steps, "box": box}
     return blobs.save_bytes(
-        json.dumps(
-            [
-                {"step": SCRIPT[0], "words": "Clicked the button “Borrow”.", "box": [144, 356, 80, 30], "ok": True, "ms": 61},
-                {
-                    "step": SCRIPT[3],
-                    "words": "Read the text of the basket.",
-                    "box": [1120, 194, 110, 34],
-                    "saw": "6 packets",
-                    "ok": False,
-                    "ms": 3002,
-                },
-            ]
-        ).encode()
+        json.dumps(document | {"window": {"width": 1280, "height": 800}, "address": "/catalogue"}).encode()
     )
+
+
+def _console() -> str:
+    entries = [{"ms": 120, "type": "error", "text": "packet.left is undefined\u001b[0m", "url": "/src/basket.js"}]
+    return blobs.save_bytes(json.dumps({"entries": entries, "cut": 0, "flooded": False}).encode())
+
+
+def _network() -> str:
+    entries = [
+        {"ms": 3, "method": "GET", "url": "/", "status": 200},
+        {"ms": 40, "method": "GET", "url": "/seeds.json", "status": 404},
+    ]
+    return blobs.save_bytes(json.dumps({"blocked": 2, "entries": entries, "cut": 0, "flooded": False}).encode())
 
 
 def live_run(of: Benchmark | None = None) -> Run:

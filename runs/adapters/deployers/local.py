@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import re
 import shutil
 import sys
 import tempfile
@@ -15,17 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runs.adapters.deployers.answering import Answer, NoAnswer, Silence, first_answer
+from runs.adapters.deployers.answering import Answer, first_answer
 from runs.adapters.deployers.installs import NodeInstall, PythonInstall, base_python
 from runs.adapters.deployers.listening import free_port, is_taken
 from runs.adapters.deployers.node import QUIET, node_tools
 from runs.adapters.deployers.plans import NPM, Plan
+from runs.adapters.deployers.reasons import in_words, port_taken, why_silent
 from runs.adapters.deployers.recognition import NotRecognised, plan_for
 from runs.adapters.deployers.steps import Notes, Phase, Steps
 from runs.adapters.sandboxes import (
     BoundedLog,
     Ending,
-    EndReport,
     KeptCommand,
     Sandbox,
     clean_environment,
@@ -38,10 +37,6 @@ from runs.ports import CancelCheck, DeploymentKind, RunningApp
 _STATIC_SERVER = Path(__file__).with_name("static_server.py")
 _STARTS = 3
 _SERVER_STOP_BYTES = 2 << 30
-_TAKEN = re.compile(
-    r"EADDRINUSE|address already in use|port \d+ is (?:already )?in use|Errno 98|Errno 48", re.IGNORECASE
-)
-_PORT_NUMBER = re.compile(r"(?:port|:)\D{0,3}(\d{2,5})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +188,7 @@ class _Deployment:
         self.steps.stop_if_disk_is_full()
         if end.ending is Ending.DEADLINE:
             raise self.steps.notes.broken(f"{what} did not finish within {seconds:g} s.")
-        raise self.steps.notes.broken(f"{what} failed {_exit(end.exit_code)}; the log says why.")
+        raise self.steps.notes.broken(f"{what} failed {in_words(end.exit_code)}; the log says why.")
 
     def _start(self, environment: Mapping[str, str]) -> tuple[_Server, Answer]:
         """Start until something answers; a lost race for a port is tried again with another one."""
@@ -214,13 +209,15 @@ class _Deployment:
             if isinstance(answer, Answer):
                 return server, answer
             server.end()
-            taken = _port_taken(answer, server.log.text(), given=port)
+            taken = port_taken(answer, server.log.text(), given=port)
             if taken == port and attempts < _STARTS:
                 self.steps.notes.say(f"port {port} was taken by another program meanwhile; tried again")
                 continue
             if taken is not None and taken != port and self._gets_free(taken, until=wait_until):
                 continue
-            raise self.steps.notes.broken(self._reason(answer, seconds=seconds, taken=taken))
+            raise self.steps.notes.broken(
+                why_silent(answer, path=self.plan.health, seconds=seconds, taken=taken)
+            )
 
     def _launch(self, environment: Mapping[str, str], *, port: int) -> _Server:
         words = self.plan.start
@@ -276,51 +273,6 @@ class _Deployment:
                 return True
             time.sleep(0.25)
         return False
-
-    def _reason(self, answer: NoAnswer, *, seconds: float, taken: int | None) -> str:
-        if taken is not None:
-            return (
-                f"The application insists on port {taken}, which another program on this machine uses; "
-                "it should listen on the port in the environment variable PORT."
-            )
-        match answer.why:
-            case Silence.ENDED:
-                return _ended(answer.ended)
-            case Silence.NEVER_LISTENED:
-                return f"The application opened no port within {seconds:g} s."
-            case Silence.NO_ANSWER:
-                ports = ", ".join(str(port) for port in answer.ports)
-                if answer.status is not None:
-                    return (
-                        f"The application answered {answer.status} at {self.plan.health} for {seconds:g} s."
-                    )
-                return f"The application listens on port {ports} but did not answer within {seconds:g} s."
-
-
-def _ended(report: EndReport | None) -> str:
-    if report is not None and report.ending is Ending.KEEPER_DIED:
-        raise StageError("Something killed the process that holds the application; retry the trial.")
-    if report is not None and report.ending is Ending.OUTPUT_LIMIT:
-        return "The application wrote more output than is allowed and was ended before it answered."
-    code = None if report is None else report.exit_code
-    return f"The application ended {_exit(code)} before it answered; the log says why."
-
-
-def _port_taken(answer: NoAnswer, log: str, *, given: int) -> int | None:
-    """Return the port that was taken by somebody else, when that is why the application does not answer."""
-    if not _TAKEN.search(log):
-        return None
-    lines = [line for line in log.splitlines() if _TAKEN.search(line)]
-    nearby = "\n".join(lines) + "\n" + log[-4000:]
-    for number in _PORT_NUMBER.findall(nearby):
-        port = int(number)
-        if port != given and port not in answer.ports and 0 < port < 65536 and is_taken(port):
-            return port
-    return given if is_taken(given) or str(given) in nearby else None
-
-
-def _exit(code: int | None) -> str:
-    return f"with exit code {code}" if code is None or code >= 0 else f"by signal {-code}"
 
 
 def _shown(words: tuple[str, ...], *, port: int) -> str:

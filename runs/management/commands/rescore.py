@@ -20,9 +20,7 @@ class Command(RunDoor):
         stored = MetricValue.objects.filter(run=run)
         earlier = {
             (name, task, round_): value
-            for name, task, round_, value in stored.values_list(
-                "name", "task_key", "round_number", "value"
-            )
+            for name, task, round_, value in stored.values_list("name", "task_key", "round_number", "value")
         }
         scores = scoring.store(run)
         changed = sorted(

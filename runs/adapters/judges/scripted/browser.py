@@ -10,6 +10,7 @@ from playwright.async_api import Browser, BrowserContext, Playwright
 from playwright.async_api import Error as PlaywrightError
 
 from runs.adapters.judges.scripted.fence import Fence
+from runs.adapters.judges.scripted.pulse import Pulse
 from runs.adapters.judges.scripted.settings import ScriptedSettings
 from runs.adapters.judges.scripted.troubles import BenchTrouble
 
@@ -40,6 +41,7 @@ class CandidateBrowser:
         self._downloads = downloads
         self._browser: Browser | None = None
         self._lock = asyncio.Lock()
+        self.pulse = Pulse()
 
     @property
     def version(self) -> str:
@@ -73,7 +75,7 @@ class CandidateBrowser:
         if browser is None or not browser.is_connected():
             return False
         try:
-            return bool(await asyncio.wait_for(_tried(browser), HEALTH_SECONDS))
+            return bool(await self.pulse.wait_for(_tried(browser), HEALTH_SECONDS))
         except (PlaywrightError, TimeoutError):
             return False
 
@@ -103,7 +105,15 @@ class CandidateBrowser:
                 self._browser = await self._launched(sandbox=False)
             except PlaywrightError as second:
                 raise _launch_trouble(second) from None
+        await self._follow_pulse(self._browser)
         return self._browser
+
+    async def _follow_pulse(self, browser: Browser) -> None:
+        try:
+            context = await browser.new_context()
+            self.pulse.follow(await context.new_page())
+        except PlaywrightError as error:
+            raise _launch_trouble(error) from None
 
     async def _launched(self, *, sandbox: bool) -> Browser:
         return await self._playwright.chromium.launch(
@@ -118,6 +128,7 @@ class CandidateBrowser:
         )
 
     async def _ended(self) -> None:
+        self.pulse.stop()
         browser, self._browser = self._browser, None
         if browser is not None:
             with suppress(PlaywrightError, TimeoutError):

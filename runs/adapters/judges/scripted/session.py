@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,7 @@ from runs.adapters.judges.scripted.troubles import BenchTrouble
 
 _LONGEST_LINE = 64 * 1024 * 1024
 _BEAT_SECONDS = 5.0
+_MOST_MEMORY = 3 * 1024**3
 
 
 class Session:
@@ -93,6 +95,7 @@ class Session:
 
 async def main() -> int:
     """Serve one session; answers the exit code."""
+    _limit_memory()
     answers = _private_output()
     lines = await _input_lines()
     order = json.loads(await lines.readline())
@@ -130,6 +133,14 @@ async def main() -> int:
                 await asyncio.wait_for(browser.close(), 5)
             await matcher.close()
     return 0
+
+
+def _limit_memory() -> None:
+    """Bound what each process below this one may allocate: a page must not exhaust the machine."""
+    if sys.platform == "linux":
+        _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = _MOST_MEMORY if hard == resource.RLIM_INFINITY else min(_MOST_MEMORY, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
 
 
 def _private_output() -> BinaryIO:

@@ -40,9 +40,11 @@ npm_registry = pytest.mark.skipif(not registry_answers(), reason="the npm regist
 
 
 @pytest.fixture(scope="module")
-def cache(request):
-    """A package cache that outlives the test run, so that only the first one downloads."""
-    return request.config.cache.mkdir("packages")
+def cache(request, tmp_path_factory):
+    """Kept installs of this test run, above an npm cache that outlives it: only the first run downloads."""
+    folder = tmp_path_factory.mktemp("cache")
+    (folder / "npm").symlink_to(request.config.cache.mkdir("npm"))
+    return folder
 
 
 @pytest.fixture
@@ -51,12 +53,9 @@ def deploy(tmp_path, cache):
     deployer = LocalDeployer(
         sandbox=ProcessSandbox(),
         scratch=tmp_path / "scratch",
-        cache=tmp_path / "cache",
+        cache=cache,
         limits=Limits(start=60),
     )
-    (tmp_path / "cache").mkdir()
-    (cache / "npm").mkdir(exist_ok=True)
-    (tmp_path / "cache" / "npm").symlink_to(cache / "npm")
 
     def serve(files, **options):
         folder = tmp_path / "candidate"
@@ -165,7 +164,9 @@ def test_package_that_does_not_exist_is_the_fault_of_the_candidate(deploy):
 @node
 @pytest.mark.node
 def test_registry_that_cannot_be_reached_is_trouble_of_the_bench(deploy, monkeypatch):
-    monkeypatch.setattr("runs.adapters.deployers.installs.registry", lambda npm: "http://127.0.0.1:9/")
+    # Nothing listens on port 9 of this machine; npm itself is asked which registry it uses.
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
+    registry.cache_clear()
     files = {
         "package.json": {"scripts": {"start": "node s.js"}, "dependencies": {"is-even": "1.0.0"}},
         ".npmrc": "fetch-retries=0\nprefer-offline=false\n",
@@ -173,6 +174,7 @@ def test_registry_that_cannot_be_reached_is_trouble_of_the_bench(deploy, monkeyp
 
     with pytest.raises(StageError, match="registry cannot be reached"), deploy(files):
         pass
+    registry.cache_clear()
 
 
 @node
