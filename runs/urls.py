@@ -2,15 +2,7 @@
 
 from django.urls import path
 
-<<<<<<< HEAD
 from runs.views import evidence, launch, preview, results, run, run_list, trial
-=======
-<<<<<<< HEAD
-from runs.views import evidence, home, preview, results, run, trial
-=======
-from runs.views import evidence, launch, preview, results, run, run_list, trial
->>>>>>> pages
->>>>>>> sample
 
 app_name = "runs"
 _TRIAL = "runs/<int:run_id>/trials/<int:trial_id>/"

@@ -1,15 +1,3 @@
-<<<<<<< HEAD
-=======
-<<<<<<< HEAD
-"""The first page: what waits, what runs, what is new."""
-
-from django.shortcuts import render
-
-
-def home(request):
-    return render(request, "home.html")
-=======
->>>>>>> sample
 """The first page: what runs, what is new, and three steps for a newcomer."""
 
 from __future__ import annotations
@@ -61,7 +49,3 @@ def _waiting() -> list[dict[str, Any]]:
         {"trial": trial, "run": trial.run, "task": trial.task}
         for trial in paused.select_related("run", "task").order_by("-run", "pk")[:SHOWN]
     ]
-<<<<<<< HEAD
-=======
->>>>>>> pages
->>>>>>> sample
