@@ -14,22 +14,22 @@ setup: ## make the environment in .venv; at once when nothing has changed
 	@sh bootstrap/setup.sh
 
 browser: setup ## find a Chromium, or install one
-	@$(PYTHON) -m runs.adapters.browsers --install
+	@$(PYTHON) -m bootstrap.browser
 
 node: setup ## find Node.js with npm, or install one into .venv
-	@$(PYTHON) -E -s -m bootstrap.node
+	@$(PYTHON) -m bootstrap.node
 
 demo: setup ## run the sample benchmark in a real browser, then serve the site; ARGS="--no-serve" ends after the run
-	@$(PYTHON) -m runs.adapters.browsers --install
-	@$(PYTHON) -E -s -m bootstrap.node || true
+	@$(PYTHON) -m bootstrap.browser
+	@$(PYTHON) -m bootstrap.node || true
 	@$(PYTHON) manage.py demo $(ARGS)
 
 serve: setup ## serve the site with its embedded worker
 	@$(PYTHON) manage.py serve $(ARGS)
 
 test: setup ## run every test; what is absent on this machine is skipped with its reason
-	@$(PYTHON) -m runs.adapters.browsers --install || true
-	@$(PYTHON) -E -s -m bootstrap.node || true
+	@$(PYTHON) -m bootstrap.browser || true
+	@$(PYTHON) -m bootstrap.node || true
 	@$(PYTHON) -m pytest $(ARGS)
 
 check: lint types contract templates migrations ## everything but the tests

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -20,12 +20,11 @@ from benchmark.models import (
     Task,
     TaskFile,
 )
-from benchmark.packs.archive import Limits
 from benchmark.packs.hashing import benchmark_hash, task_hash
 from benchmark.packs.head import FILE
 from benchmark.packs.problems import ImportRefused, Problem, Repair
 from benchmark.packs.published import format_named, format_of, read_published
-from benchmark.packs.reading import opened_pack, recorded_rounds
+from benchmark.packs.reading import opened_pack
 from benchmark.packs.specs import PackSpec, PackTask, PublishedOptions, RecordedRound
 
 PACK = "pack"
@@ -40,7 +39,6 @@ class ImportOptions:
     protocol: str | None = None
     request: str | None = None
     scripts: Path | None = None
-    candidates: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +62,13 @@ def import_path(path: Path, options: ImportOptions | None = None) -> Imported:
     """
     options = options or ImportOptions()
     with _opened(path, options) as spec:
-        recorded = spec.recorded
-        if options.candidates is not None:
-            keys = tuple(task.spec.key for task in spec.tasks)
-            recorded += recorded_rounds(options.candidates, keys, limits=Limits())
-        return import_spec(spec, recorded=recorded)
+        return import_spec(spec)
 
 
-def import_spec(spec: PackSpec, *, recorded: Iterable[RecordedRound] = ()) -> Imported:
+def import_spec(spec: PackSpec) -> Imported:
     """Import a benchmark that was read and checked. Raises ImportRefused."""
     stored = [_stored(task) for task in spec.tasks]
-    workspaces = [(round_, _snapshot_of(round_)) for round_ in recorded]
+    workspaces = [(round_, _snapshot_of(round_)) for round_ in spec.recorded]
     try:
         return _import(spec, stored, workspaces)
     except IntegrityError:

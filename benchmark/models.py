@@ -38,9 +38,7 @@ class Benchmark(models.Model):
 
     class Meta:
         ordering = ["key", "-imported_at", "-pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["key", "version"], name="benchmark_version_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["key", "version"], name="benchmark_version_once")]
 
     def __str__(self) -> str:
         return f"{self.key} v{self.version}"
@@ -56,7 +54,7 @@ class Benchmark(models.Model):
     def is_in_use(self) -> bool:
         """Whether a run rests on it: from then on it is never changed in place."""
         # `runs` points here with a related name; this layer does not import it.
-        return bool(self.runs.exists())  # type: ignore[attr-defined]
+        return bool(self.runs.exists())
 
 
 class Task(models.Model):
@@ -67,9 +65,7 @@ class Task(models.Model):
     key = models.CharField(max_length=64)
     title = models.CharField(max_length=300)
     request = models.TextField(help_text="All the text that the code agent sees in round 1.")
-    prd = models.TextField(
-        "clarified requirements", blank=True, help_text="Hidden from the code agent."
-    )
+    prd = models.TextField("clarified requirements", blank=True, help_text="Hidden from the code agent.")
     deploy = models.JSONField(default=dict, blank=True)
     facts = models.JSONField(default=dict, blank=True)
     content_hash = models.CharField(max_length=64)
@@ -171,18 +167,14 @@ class ExpectedOutcome(models.Model):
     class Meta:
         ordering = ["criterion", "index"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["criterion", "index"], name="outcome_index_once_a_criterion"
-            )
+            models.UniqueConstraint(fields=["criterion", "index"], name="outcome_index_once_a_criterion")
         ]
 
     def __str__(self) -> str:
         return f"{self.criterion.key}.{self.index}"
 
     def spec(self) -> OutcomeSpec:
-        return OutcomeSpec(
-            text=self.text, script=None if self.script is None else tuple(self.script)
-        )
+        return OutcomeSpec(text=self.text, script=None if self.script is None else tuple(self.script))
 
 
 class TaskFile(models.Model):
@@ -196,9 +188,7 @@ class TaskFile(models.Model):
 
     class Meta:
         ordering = ["task", "role", "path"]
-        constraints = [
-            models.UniqueConstraint(fields=["task", "role", "path"], name="task_file_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["task", "role", "path"], name="task_file_once")]
 
     def __str__(self) -> str:
         return f"{self.role}/{self.path}"

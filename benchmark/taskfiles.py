@@ -11,11 +11,10 @@ from benchmark.packs.specs import FileRole
 
 
 def put_files(task: Task, role: FileRole | str, folder: Path) -> list[Path]:
-    """Write the files of one role into a folder, which is made if need be, and return their paths.
+    """Write the files of one role into a folder, which is made where there are any, and return their paths.
 
     Raises blobs.BlobMissing, or ValueError for a stored path that leads out of the folder.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for file in task.files.filter(role=FileRole(role).value):
         if text := path_problem(file.path):

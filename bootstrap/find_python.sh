@@ -10,6 +10,7 @@ account_home=$(eval "printf '%s' ~$(id -un)" 2>/dev/null || true)
 demands=
 command -v uv >/dev/null 2>&1 || demands=--with-pip
 refused=
+answer=
 
 try() {
     [ -x "$1" ] && [ ! -d "$1" ] || return 0
@@ -32,7 +33,7 @@ try_in() {
 
 if [ -n "${PROOFROOM_PYTHON:-}" ]; then
     try "$PROOFROOM_PYTHON"
-    echo "PROOFROOM_PYTHON=$PROOFROOM_PYTHON cannot be used${refused:-: there is no such program}" >&2
+    echo "PROOFROOM_PYTHON=$PROOFROOM_PYTHON cannot be used: ${answer:-no Python can be started there}." >&2
     exit 1
 fi
 
@@ -73,7 +74,7 @@ for folder in /usr/local/bin /opt/homebrew/bin /opt/local/bin /opt/*/bin "$accou
 done
 if command -v uv >/dev/null 2>&1; then
     echo "No Python 3.12 or newer is here; asking uv for $preferred." >&2
-    if uv python install --quiet "$preferred" >&2 && found=$(uv python find --managed-python "$preferred"); then
+    if uv python install "$preferred" >&2 && found=$(uv python find --managed-python "$preferred"); then
         try "$found"
     fi
 fi

@@ -34,7 +34,8 @@ _pages = ProtocolTypeRouter(
         "http": _site,
         "websocket": OriginValidator(
             AuthMiddlewareStack(
-                URLRouter([path("live/runs/<int:run_id>/", RunConsumer.as_asgi())])
+                # Channels' own way of routing; the stubs of Django's `path` know HTTP views alone.
+                URLRouter([path("live/runs/<int:run_id>/", RunConsumer.as_asgi())])  # type: ignore[list-item, arg-type]
             ),
             [settings.PUBLIC_URL],
         ),

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 type Answer = Callable[[HttpRequest], HttpResponse]
@@ -38,9 +41,7 @@ def site_host(answer: Answer) -> Answer:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         host = request.META.get("HTTP_HOST", "")
-        if host.lower() == settings.SITE_HOST or (
-            request.path.startswith("/api/") and LOCAL.match(host)
-        ):
+        if host.lower() == settings.SITE_HOST or (request.path.startswith("/api/") and LOCAL.match(host)):
             return answer(request)
         if request.path.startswith("/api/"):
             return JsonResponse(
@@ -64,13 +65,32 @@ def same_origin_writes(answer: Answer) -> Answer:
         relation = request.headers.get("Sec-Fetch-Site", "same-origin")
         if request.method in SAFE_METHODS or relation in ("same-origin", "none"):
             return answer(request)
+        sentence = "This request came from another site's page and was refused. Nothing was changed."
+        if request.path.startswith("/api/"):
+            return JsonResponse({"detail": sentence}, status=403)
         return HttpResponse(
-            "This request came from another site's page and was refused. Nothing was changed.",
+            sentence,
             status=403,
             content_type="text/plain; charset=utf-8",
         )
 
     return middleware
+
+
+class SignedInOnly(LoginRequiredMiddleware):
+    """Every page needs a sign-in unless it says otherwise; the API says so itself, as data."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        view_func: Callable[..., HttpResponseBase],
+        view_args: Any,
+        view_kwargs: Any,
+    ) -> HttpResponseBase | None:
+        """Let the API answer 401 where a page would send to the sign-in form."""
+        if request.path.startswith("/api/"):
+            return None
+        return super().process_view(request, view_func, view_args, view_kwargs)
 
 
 def own_agent_cluster(answer: Answer) -> Answer:

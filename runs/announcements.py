@@ -18,7 +18,7 @@ _server_loop: asyncio.AbstractEventLoop | None = None
 
 def bind_loop(loop: asyncio.AbstractEventLoop | None) -> None:
     """Name the web server's loop: the in-memory channel layer is not safe from other threads."""
-    global _server_loop
+    global _server_loop  # noqa: PLW0603 - one server a process, and its loop is known only once it runs
     _server_loop = loop
 
 
@@ -47,11 +47,13 @@ def announce(
         mark=mark.value if mark else "",
         text=text,
     )
-    transaction.on_commit(partial(_ring, run.pk, event.pk))
+    # Robust: a channel layer that is away costs the page its liveliness, never a stage its work.
+    transaction.on_commit(partial(_ring, run.pk, event.pk), robust=True)
 
 
 def _ring(run_id: int, cursor: int) -> None:
     layer = get_channel_layer()
+    assert layer is not None  # settings always name one
     message: dict[str, Any] = {"type": "more", "cursor": cursor}
     if not isinstance(layer, InMemoryChannelLayer):
         async_to_sync(layer.group_send)(group_of(run_id), message)

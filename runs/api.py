@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from ninja import Query, Router, Schema
@@ -12,6 +13,7 @@ from ninja.responses import Status
 
 from benchmark.finding import BenchmarkUnknown, benchmark_named
 from benchmark.rules.vocabulary import RunState
+from benchmark.serving import blob_response
 from runs import history, launching
 from runs.models import Evidence, Run, Verdict
 from runs.summaries import run_document, run_facts
@@ -132,9 +134,7 @@ def marks(
     del request
     found = _run(run_id)
     page = list(
-        Verdict.objects.filter(
-            judging__round__trial__run=found, judging__is_primary=True, pk__gt=after
-        )
+        Verdict.objects.filter(judging__round__trial__run=found, judging__is_primary=True, pk__gt=after)
         .select_related("outcome__criterion__task", "judging__round__trial")
         .prefetch_related("evidence")
         .order_by("pk")[: limit + 1]
@@ -153,11 +153,11 @@ def evidence(request: HttpRequest, evidence_id: int) -> dict[str, Any]:
 
 
 @router.get("/evidence/{evidence_id}/content")
-def evidence_content(request: HttpRequest, evidence_id: int) -> HttpResponse:
+def evidence_content(request: HttpRequest, evidence_id: int) -> HttpResponseBase:
     """The bytes, always as a download: a page under test made them."""
-    from runs.views.evidence import download
-
-    return download(request, evidence_id)
+    del request
+    piece = get_object_or_404(Evidence, pk=evidence_id)
+    return blob_response(piece.digest, media_type="application/octet-stream", name=piece.name)
 
 
 def _run(run_id: int) -> Run:

@@ -62,9 +62,7 @@ class Stand:
         _empty(folder)
         restore(round_.snapshot, folder)
         try:
-            served = self.toolbox.deployer.serve(
-                folder, deploy=deploy, is_cancelled=self.claim.is_lost
-            )
+            served = self.toolbox.deployer.serve(folder, deploy=deploy, is_cancelled=self.claim.is_lost)
             app = self._stack.enter_context(served)
         except CandidateBroken as broken:
             _record(round_, broken.report)
@@ -98,9 +96,7 @@ class StageContext:
         """The record of the round that this step belongs to."""
         return self.record.rounds[self.round.number - 1]
 
-    def say(
-        self, kind: str, text: str, *, criterion: str = "", mark: Mark | None = None
-    ) -> None:
+    def say(self, kind: str, text: str, *, criterion: str = "", mark: Mark | None = None) -> None:
         """Tell the run's live pages."""
         announce(
             run=self.run,

@@ -22,23 +22,12 @@ class EmbeddedWorker:
         self._threads = threads
         self._stopping = threading.Event()
         self._controller: Any = None
-        self._running: list[threading.Thread] = []
 
     def start(self) -> None:
         """Start working; returns at once."""
-        self._controller = current_app.WorkController(
-            pool="threads",
-            concurrency=self._threads,
-            loglevel="WARNING",
-            without_gossip=True,
-            without_mingle=True,
-            without_heartbeat=True,
-            quiet=True,
-        )
-        for name, target in (("worker", self._controller.start), ("sweep", self._sweep)):
+        for name, target in (("worker", self._work), ("sweep", self._sweep)):
             thread = threading.Thread(target=target, name=f"embedded-{name}", daemon=True)
             thread.start()
-            self._running.append(thread)
 
     def stop(self, *, deadline: float) -> None:
         """Stop taking work and let go of what runs, within `deadline` seconds."""
@@ -48,6 +37,21 @@ class EmbeddedWorker:
             stopper = threading.Thread(target=self._controller.stop, daemon=True)
             stopper.start()
             stopper.join(deadline)
+
+    def _work(self) -> None:
+        # Made in its own thread: Celery checks the models on the way, which the server's
+        # event loop may not do.
+        self._controller = current_app.WorkController(
+            pool="threads",
+            concurrency=self._threads,
+            loglevel="WARNING",
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=True,
+            quiet=True,
+        )
+        close_old_connections()
+        self._controller.start()
 
     def _sweep(self) -> None:
         sweep_until(self._stopping, threads=self._threads)

@@ -20,7 +20,7 @@ from benchmark.rules.vocabulary import RunState, TrialState
 from runs import history, scoring, stages
 from runs.announcements import announce
 from runs.context import Claim, ClaimLost, StageContext, Stand
-from runs.errors import StageError
+from runs.errors import Cancelled, StageError
 from runs.models import OPEN_TRIALS, Round, Run, Trial
 from runs.toolbox import Toolbox
 
@@ -47,15 +47,13 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
         stand = Stand(toolbox=toolbox, claim=claim)
         try:
             _work(trial, claim=claim, stand=stand, toolbox=toolbox)
-        except ClaimLost as lost:
+        except (ClaimLost, Cancelled) as lost:
             log.info("Trial %s: %s", trial.pk, lost)
         except StageError as error:
             _note_trouble(trial, claim=claim, sentence=str(error))
         except Exception as error:
             log.exception("Run %s, trial %s, stage %s", trial.run_id, trial.pk, trial.stage)
-            _note_trouble(
-                trial, claim=claim, sentence=f"Unexpected {type(error).__name__}: {error}"
-            )
+            _note_trouble(trial, claim=claim, sentence=f"Unexpected {type(error).__name__}: {error}")
             raise
         finally:
             stand.clear()
@@ -117,9 +115,9 @@ def _start(trial: Trial, *, claim: Claim) -> None:
         Trial.objects.filter(pk=trial.pk, started_at=None).update(started_at=now)
         Trial.objects.filter(pk=trial.pk).update(state=TrialState.RUNNING, not_before=None)
         Run.objects.filter(pk=trial.run_id, started_at=None).update(started_at=now)
-        began = Run.objects.filter(
-            pk=trial.run_id, state__in=[RunState.QUEUED, RunState.PAUSED]
-        ).update(state=RunState.RUNNING)
+        began = Run.objects.filter(pk=trial.run_id, state__in=[RunState.QUEUED, RunState.PAUSED]).update(
+            state=RunState.RUNNING
+        )
         if began:
             announce(run=trial.run, kind="run", text="The run began.")
 
@@ -156,9 +154,7 @@ def settle(run: Run) -> None:
         locked.finished_at = None if paused else timezone.now()
         locked.save(update_fields=["state", "finished_at"])
         text = (
-            "The run is paused: the bench had trouble with some trials."
-            if paused
-            else "The run is finished."
+            "The run is paused: the bench had trouble with some trials." if paused else "The run is finished."
         )
         announce(run=locked, kind="run", text=text)
     scoring.store(run)

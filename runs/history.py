@@ -34,13 +34,24 @@ def trial_record(trial: Trial) -> TrialRecord:
 
 def trial_records(run: Run) -> list[TrialRecord]:
     """All trials of a run in task order, without scripts and texts: enough for every number."""
+    trials = list(Trial.objects.filter(run=run).order_by("task__position", "repeat").fetch_mode(FETCH_RAISE))
+    tasks = _task_outlines({trial.task_id for trial in trials})
+    return _records(trials, tasks, settings=run.settings)
+
+
+def trial_records_of(runs: Sequence[Run]) -> dict[int, list[TrialRecord]]:
+    """Run → its trials as `trial_records` reads them, in a number of queries that does not grow with the runs."""
+    settings = {run.pk: run.settings for run in runs}
     trials = list(
-        Trial.objects.filter(run=run)
-        .order_by("task__position", "repeat")
+        Trial.objects.filter(run__in=list(settings))
+        .order_by("run_id", "task__position", "repeat")
         .fetch_mode(FETCH_RAISE)
     )
     tasks = _task_outlines({trial.task_id for trial in trials})
-    return _records(trials, tasks, settings=run.settings)
+    found: dict[int, list[TrialRecord]] = {pk: [] for pk in settings}
+    for trial, record in zip(trials, _records(trials, tasks, settings={}), strict=True):
+        found[trial.run_id].append(replace(record, settings=settings[trial.run_id]))
+    return found
 
 
 def scores(run: Run) -> Scores:
@@ -120,9 +131,7 @@ def _records(
 
 def _with_rationales(record: TrialRecord, trial: Trial) -> TrialRecord:
     rows = (
-        Verdict.objects.filter(
-            judging__round__trial=trial, judging__is_primary=True, role=Role.PRIMARY
-        )
+        Verdict.objects.filter(judging__round__trial=trial, judging__is_primary=True, role=Role.PRIMARY)
         .order_by("outcome__criterion__position", "outcome__index")
         .values_list("judging__round__number", "outcome__criterion__key", "rationale")
     )
@@ -131,9 +140,7 @@ def _with_rationales(record: TrialRecord, trial: Trial) -> TrialRecord:
         rationales[number][key] = (*rationales[number].get(key, ()), rationale)
     return replace(
         record,
-        rounds=tuple(
-            replace(round_, rationales=rationales[round_.number]) for round_ in record.rounds
-        ),
+        rounds=tuple(replace(round_, rationales=rationales[round_.number]) for round_ in record.rounds),
     )
 
 
@@ -148,9 +155,7 @@ def _task_outlines(task_ids: Iterable[int]) -> dict[int, TaskSpec]:
     outcomes = dict(counted.values_list("criterion_id").annotate(Count("pk")))
     criteria: dict[int, list[CriterionSpec]] = defaultdict(list)
     rows = Criterion.objects.filter(task__in=ids).order_by("task_id", "position")
-    for pk, task_id, key, kind, weight in rows.values_list(
-        "pk", "task_id", "key", "kind", "weight"
-    ):
+    for pk, task_id, key, kind, weight in rows.values_list("pk", "task_id", "key", "kind", "weight"):
         criteria[task_id].append(
             CriterionSpec(
                 key=key,

@@ -50,9 +50,7 @@ def settings_hash(settings: Mapping[str, object]) -> str:
 def outcome_ids(task_id: int) -> dict[str, list[int]]:
     """Criterion key → ids of its expected outcomes in order."""
     ids: dict[str, list[int]] = defaultdict(list)
-    rows = ExpectedOutcome.objects.filter(criterion__task=task_id).order_by(
-        "criterion__position", "index"
-    )
+    rows = ExpectedOutcome.objects.filter(criterion__task=task_id).order_by("criterion__position", "index")
     for key, pk in rows.values_list("criterion__key", "pk"):
         ids[key].append(pk)
     return dict(ids)
@@ -62,9 +60,7 @@ def saved_marks(judging: Judging) -> dict[str, dict[int, Mark]]:
     """Criterion key → outcome index → mark, as far as it is saved."""
     marks: dict[str, dict[int, Mark]] = defaultdict(dict)
     rows = Verdict.objects.filter(judging=judging, role=Role.PRIMARY).order_by()
-    for key, index, mark in rows.values_list(
-        "outcome__criterion__key", "outcome__index", "mark"
-    ):
+    for key, index, mark in rows.values_list("outcome__criterion__key", "outcome__index", "mark"):
         marks[key][index] = Mark(mark)
     return dict(marks)
 
@@ -73,8 +69,7 @@ def store_evidence(verdict: CriterionVerdict) -> dict[int, list[StoredEvidence]]
     """Put the bytes of a verdict's evidence into the blob store, before any lock is taken."""
     return {
         outcome.index: [
-            StoredEvidence(file=file, digest=blobs.save_bytes(file.content))
-            for file in outcome.evidence
+            StoredEvidence(file=file, digest=blobs.save_bytes(file.content)) for file in outcome.evidence
         ]
         for outcome in verdict.outcomes
     }

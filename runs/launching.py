@@ -18,6 +18,7 @@ from benchmark.rules.protocol import BadSetting
 from benchmark.rules.vocabulary import Mark, RunState, TrialState
 from runs import judgings, models
 from runs.adapters.code_agents import code_agent
+from runs.adapters.code_agents.replay import folder_workspaces
 from runs.adapters.judges import judge as judge_kind
 from runs.announcements import announce
 from runs.jobs import ring_after_commit
@@ -77,7 +78,9 @@ def plan(
     full_agent = _adapter_settings("agent", agent, agent_settings or {}, problems)
     full_judge = _adapter_settings("judge", judge, judge_settings or {}, problems)
     if agent == "replay" and "agent" not in problems:
-        full_agent = _replayed(benchmark, full_agent, by_operator, problems)
+        full_agent = _replayed(benchmark, full_agent, problems, by_operator=by_operator)
+        if "agent_settings" not in problems:
+            _check_recorded(chosen, str(full_agent["candidate"]), problems)
     elif not by_operator and "agent" not in problems:
         problems["agent"] = (
             f"The code agent {agent!r} starts programs on this machine, which takes a staff account "
@@ -96,7 +99,7 @@ def plan(
         judge_settings=full_judge,
         settings=complete,
         repeats=repeats,
-        warnings=tuple(_warnings(chosen, agent, full_agent, judge)),
+        warnings=tuple(_warnings(chosen, judge)),
     )
 
 
@@ -148,9 +151,9 @@ def retry(run: Run) -> int:
     with transaction.atomic():
         locked = Run.objects.select_for_update().get(pk=run.pk)
         concerned = set(
-            Trial.objects.filter(
-                run=locked, state__in=[TrialState.PAUSED, TrialState.CANCELLED]
-            ).values_list("pk", flat=True)
+            Trial.objects.filter(run=locked, state__in=[TrialState.PAUSED, TrialState.CANCELLED]).values_list(
+                "pk", flat=True
+            )
         )
         in_error = Judging.objects.filter(
             round__trial__run=locked, is_primary=True, verdicts__mark=Mark.ERROR
@@ -176,9 +179,7 @@ def retry(run: Run) -> int:
     return len(concerned)
 
 
-def _chosen_tasks(
-    benchmark: Benchmark, keys: Sequence[str] | None, problems: dict[str, str]
-) -> list[Task]:
+def _chosen_tasks(benchmark: Benchmark, keys: Sequence[str] | None, problems: dict[str, str]) -> list[Task]:
     tasks = list(benchmark.tasks.order_by("position"))
     if keys is None:
         if not tasks:
@@ -197,9 +198,9 @@ def _chosen_tasks(
 def _adapter_settings(
     field: str, name: str, given: Mapping[str, Any], problems: dict[str, str]
 ) -> dict[str, Any]:
-    kind = {"agent": code_agent, "judge": judge_kind}[field]
     try:
-        return dict(kind(name).complete(given))
+        kind = code_agent(name) if field == "agent" else judge_kind(name)
+        return dict(kind.complete(given))
     except LookupError as error:
         problems[field] = str(error)
     except ValueError as error:
@@ -208,7 +209,7 @@ def _adapter_settings(
 
 
 def _replayed(
-    benchmark: Benchmark, given: dict[str, Any], by_operator: bool, problems: dict[str, str]
+    benchmark: Benchmark, given: dict[str, Any], problems: dict[str, str], *, by_operator: bool
 ) -> dict[str, Any]:
     """Choose the recorded candidate where only one can be meant; check a folder's path."""
     names = candidates_of(benchmark)
@@ -227,9 +228,28 @@ def _replayed(
     return given
 
 
-def _warnings(
-    tasks: Sequence[Task], agent: str, agent_settings: Mapping[str, Any], judge: str
-) -> list[str]:
+def _check_recorded(tasks: Sequence[Task], candidate: str, problems: dict[str, str]) -> None:
+    """Refuse tasks that nothing is recorded for: leaving them out is for the researcher to say."""
+    if Path(candidate).is_absolute():
+        find = folder_workspaces(Path(candidate))
+        recorded = {task.pk for task in tasks if find(task.key, 1) is not None}
+    else:
+        recorded = set(
+            RecordedWorkspace.objects.filter(
+                task__in=[task.pk for task in tasks], candidate=candidate, round_number=1
+            ).values_list("task_id", flat=True)
+        )
+    missing = [task.key for task in tasks if task.pk not in recorded]
+    if missing:
+        there = [task.key for task in tasks if task.pk in recorded]
+        way_out = f"name the tasks to run, such as {','.join(there[:5])}" if there else "record some"
+        problems["tasks"] = (
+            f"{len(missing)} of {len(tasks)} tasks have no round 1 recorded in {candidate!r} "
+            f"({', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}); {way_out}."
+        )
+
+
+def _warnings(tasks: Sequence[Task], judge: str) -> list[str]:
     warnings: list[str] = []
     if judge == "scripted":
         bare = ExpectedOutcome.objects.filter(
@@ -240,19 +260,7 @@ def _warnings(
                 f"{bare} expected outcomes have no script: the scripted judge will mark them "
                 "error (no_script), never fail."
             )
-    candidate = str(agent_settings.get("candidate", ""))
-    if agent == "replay" and not Path(candidate).is_absolute():
-        recorded = set(
-            RecordedWorkspace.objects.filter(
-                task__in=[task.pk for task in tasks], candidate=candidate
-            ).values_list("task_id", flat=True)
-        )
-        missing = [task.key for task in tasks if task.pk not in recorded]
-        if missing:
-            warnings.append(f"Nothing is recorded for {', '.join(missing)}: its workspace is empty.")
     vague = [task.key for task in tasks if task.facts.get("underspecified") is False]
     if vague:
-        warnings.append(
-            f"{len(vague)} tasks are not underspecified: their request is the full instruction."
-        )
+        warnings.append(f"{len(vague)} tasks are not underspecified: their request is the full instruction.")
     return warnings

@@ -97,9 +97,7 @@ class Trial(models.Model):
 
     class Meta:
         ordering = ["run", "task__position", "repeat"]
-        constraints = [
-            models.UniqueConstraint(fields=["run", "task", "repeat"], name="trial_once_a_repeat")
-        ]
+        constraints = [models.UniqueConstraint(fields=["run", "task", "repeat"], name="trial_once_a_repeat")]
         indexes = [models.Index(fields=["state", "claimed_until"], name="trial_open")]
 
     def __str__(self) -> str:
@@ -129,9 +127,7 @@ class Trial(models.Model):
 
     def release(self, *, worker: str) -> None:
         """Give the claim back, if it is still ours."""
-        Trial.objects.filter(pk=self.pk, claimed_by=worker).update(
-            claimed_by="", claimed_until=None
-        )
+        Trial.objects.filter(pk=self.pk, claimed_by=worker).update(claimed_by="", claimed_until=None)
 
 
 class Round(models.Model):
@@ -139,9 +135,7 @@ class Round(models.Model):
 
     trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="rounds")
     number = models.PositiveSmallIntegerField()
-    state = models.CharField(
-        max_length=8, choices=_choices(RoundState), default=RoundState.OPEN
-    )
+    state = models.CharField(max_length=8, choices=_choices(RoundState), default=RoundState.OPEN)
     request = models.TextField(blank=True)
     feedback = models.TextField(blank=True)
     snapshot = models.CharField(max_length=64, blank=True, help_text="Digest of the manifest.")
@@ -152,9 +146,7 @@ class Round(models.Model):
 
     class Meta:
         ordering = ["trial", "number"]
-        constraints = [
-            models.UniqueConstraint(fields=["trial", "number"], name="round_once_a_trial")
-        ]
+        constraints = [models.UniqueConstraint(fields=["trial", "number"], name="round_once_a_trial")]
 
     def __str__(self) -> str:
         return f"Round {self.number}"
@@ -175,9 +167,7 @@ class Round(models.Model):
         StageRecord.objects.filter(round=self, stage__in=stages).update(finished_at=None)
 
     def close(self) -> None:
-        Round.objects.filter(pk=self.pk).update(
-            state=RoundState.CLOSED, closed_at=timezone.now()
-        )
+        Round.objects.filter(pk=self.pk).update(state=RoundState.CLOSED, closed_at=timezone.now())
 
 
 class StageRecord(models.Model):
@@ -190,9 +180,7 @@ class StageRecord(models.Model):
 
     class Meta:
         ordering = ["round", "started_at"]
-        constraints = [
-            models.UniqueConstraint(fields=["round", "stage"], name="stage_once_a_round")
-        ]
+        constraints = [models.UniqueConstraint(fields=["round", "stage"], name="stage_once_a_round")]
 
     def __str__(self) -> str:
         return f"{self.stage} of {self.round}"
@@ -274,9 +262,7 @@ class Verdict(models.Model):
     class Meta:
         ordering = ["judging", "outcome__criterion__position", "outcome__index"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["judging", "outcome", "role"], name="verdict_once_a_role"
-            )
+            models.UniqueConstraint(fields=["judging", "outcome", "role"], name="verdict_once_a_role")
         ]
 
     def __str__(self) -> str:
@@ -297,9 +283,7 @@ class Evidence(models.Model):
     class Meta:
         ordering = ["verdict", "position"]
         verbose_name_plural = "evidence"
-        constraints = [
-            models.UniqueConstraint(fields=["verdict", "position"], name="evidence_place_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["verdict", "position"], name="evidence_place_once")]
 
     def __str__(self) -> str:
         return self.name
@@ -317,9 +301,7 @@ class TrajectoryEvent(models.Model):
 
     class Meta:
         ordering = ["round", "position"]
-        constraints = [
-            models.UniqueConstraint(fields=["round", "position"], name="event_place_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["round", "position"], name="event_place_once")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.position}"
@@ -344,9 +326,7 @@ class MetricValue(models.Model):
     class Meta:
         ordering = ["run", "round_number", "name"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["run", "name", "task_key", "round_number"], name="metric_once"
-            )
+            models.UniqueConstraint(fields=["run", "name", "task_key", "round_number"], name="metric_once")
         ]
 
     def __str__(self) -> str:

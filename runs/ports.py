@@ -200,9 +200,20 @@ class JudgeSession(Protocol):
 class Judge(Protocol):
     """Opens sessions; `settings` is what makes two judgings comparable and is stored with them."""
 
-    name: str
-    version: str
-    settings: Mapping[str, Any]
+    @property
+    def name(self) -> str:
+        """What verdicts call the judge."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same candidate might be marked otherwise."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Every setting that a mark may depend on."""
+        ...
 
     def session(
         self,

@@ -13,9 +13,7 @@ from runs.models import Round, Run, Trial
 
 def run_document(run: Run) -> dict[str, Any]:
     """The run with its trials, rounds and marks, in a number of queries that does not grow."""
-    trials = list(
-        Trial.objects.filter(run=run).select_related("task").order_by("task__position", "repeat")
-    )
+    trials = list(Trial.objects.filter(run=run).select_related("task").order_by("task__position", "repeat"))
     marks = marks_of_trials([trial.pk for trial in trials])
     rounds: dict[int, list[Round]] = defaultdict(list)
     for round_ in Round.objects.filter(trial__run=run).order_by("trial_id", "number"):

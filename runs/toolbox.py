@@ -25,5 +25,3 @@ class Toolbox:
     judge: Callable[[str, Mapping[str, Any]], Judge]
     deployer: Deployer
     feedback_writer: FeedbackWriter
-
-

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Self
 
 from django.conf import settings
 from django.db import close_old_connections, connection
@@ -69,6 +70,7 @@ def work_until_over(run: Run, *, say: Callable[[str], None]) -> None:
     Other workers may help; a trial that one of them holds is waited for.
     """
     last = ""
+    workers.release_claims_of_the_dead()
     with _Pool() as pool:
         while True:
             run.refresh_from_db(fields=["state"])
@@ -107,10 +109,13 @@ class _Pool:
         self._executor = ThreadPoolExecutor(self._size, thread_name_prefix="worker")
         self._at_work: dict[int, Future[None]] = {}
 
-    def __enter__(self) -> _Pool:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            # Ctrl-C: what is at work gives up soon and goes on with the next worker.
+            engine.stopping.set()
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def is_busy(self) -> bool:

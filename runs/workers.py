@@ -29,9 +29,7 @@ def release_claims_of_the_dead() -> int:
     claimed = Trial.objects.filter(state__in=OPEN_TRIALS).exclude(claimed_by="").order_by("pk")
     for pk, name in claimed.values_list("pk", "claimed_by"):
         if _is_dead(name):
-            freed += Trial.objects.filter(pk=pk, claimed_by=name).update(
-                claimed_by="", claimed_until=None
-            )
+            freed += Trial.objects.filter(pk=pk, claimed_by=name).update(claimed_by="", claimed_until=None)
     return freed
 
 

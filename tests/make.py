@@ -41,9 +41,7 @@ def criterion(
         weight=weight,
         needs=tuple(needs),
         outcomes=tuple(
-            OutcomeSpec(
-                text=f"{key} does thing {index}", script=None if script is None else tuple(script)
-            )
+            OutcomeSpec(text=f"{key} does thing {index}", script=None if script is None else tuple(script))
             for index in range(outcomes)
         ),
     )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from benchmark.packs.located import Located, read_json
+from benchmark.packs.located import Located, glance, read_json
 from benchmark.packs.problems import ImportRefused, Problems, Repair
 from benchmark.packs.specs import BenchmarkFacts, PublishedOptions, PublishedSet
 from benchmark.packs.texts import tidy
@@ -20,12 +19,13 @@ def sniff(path: Path) -> bool:
     """Whether the file is one object with a project and a list of tasks that hold criteria."""
     if not path.is_file() or path.suffix != ".json":
         return False
-    try:
-        value = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        return False
+    value = glance(path.read_bytes())
     tasks = value.get("tasks") if isinstance(value, dict) else None
-    return isinstance(tasks, list) and "project" in value and all("criteria" in task for task in tasks)
+    return (
+        isinstance(tasks, list)
+        and "project" in value
+        and all(isinstance(task, dict) and "criteria" in task for task in tasks)
+    )
 
 
 def read(path: Path, options: PublishedOptions) -> PublishedSet:

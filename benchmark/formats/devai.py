@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from benchmark.packs.located import Located, read_json
+from benchmark.packs.located import Located, glance, read_json
 from benchmark.packs.problems import Problems, Repair
 from benchmark.packs.specs import BenchmarkFacts, PublishedOptions, PublishedSet
 from benchmark.packs.texts import short_title, tidy
@@ -22,10 +21,7 @@ def sniff(path: Path) -> bool:
     files = _files(path)
     if not files:
         return False
-    try:
-        value = json.loads(files[0].read_bytes())
-    except (ValueError, RecursionError):
-        return False
+    value = glance(files[0].read_bytes())
     return isinstance(value, dict) and {"query", "requirements"} <= value.keys()
 
 

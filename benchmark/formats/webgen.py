@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from benchmark.packs.located import Located, json_lines
+from benchmark.packs.located import Located, glance, json_lines
 from benchmark.packs.problems import Problems
 from benchmark.packs.specs import BenchmarkFacts, PublishedOptions, PublishedSet
 from benchmark.packs.texts import tidy
@@ -27,10 +26,7 @@ def sniff(path: Path) -> bool:
         return False
     with path.open("rb") as lines:
         first = lines.readline(1 << 20)
-    try:
-        value = json.loads(first.decode("utf-8-sig"))
-    except ValueError:
-        return False
+    value = glance(first)
     return isinstance(value, dict) and {"instruction", "ui_instruct"} <= value.keys()
 
 

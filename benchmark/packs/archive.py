@@ -68,8 +68,8 @@ class _Unpacking:
             return
         members = {info: name for info in zipped.infolist() if not is_junk(name := _name_of(info))}
         for info, name in members.items():
-            if text := _member_problem(info, name):
-                self.problems.add(name, text)
+            if wrong := _member_problem(info, name):
+                self.problems.add(name, wrong)
         self._add_clashes(members)
         self.problems.refuse_if_any()
         try:

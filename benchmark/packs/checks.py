@@ -51,8 +51,42 @@ def rubric_findings(rubric: object, *, protocol: Protocol, uploads: Collection[s
             found += _criterion_findings(criterion, place, protocol=protocol, uploads=uploads)
         else:
             found.append(Finding(place=place, text=f"criterion {index + 1} is not an object."))
-    found += _graph_findings(criteria)
+    found += graph_findings(criteria)
     return found
+
+
+def graph_findings(criteria: Sequence[Any]) -> Iterator[Finding]:
+    """Yield every problem of prerequisites: criteria are objects with a key and its needs."""
+    keyed = [
+        (index, criterion["key"], criterion.get("needs", []))
+        for index, criterion in enumerate(criteria)
+        if isinstance(criterion, Mapping) and isinstance(criterion.get("key"), str)
+    ]
+    places = {key: index for index, key, _ in reversed(keyed)}
+    for index, key, _ in keyed:
+        if places[key] != index:
+            text = f"{key} occurs twice in this rubric; keys are there once."
+            yield Finding(place=("criteria", index, "key"), text=text)
+    graph: dict[str, list[str]] = {}
+    for index, key, needs in keyed:
+        if not isinstance(needs, list):
+            continue
+        named = [need for need in needs if isinstance(need, str) and need]
+        at: Place = ("criteria", index, "needs")
+        for need, count in Counter(named).items():
+            if count > 1:
+                yield Finding(place=at, text=f"{key} needs {need} twice; name it once.")
+            if need == key:
+                yield Finding(place=at, text=f"{key} needs itself; take {key} out of its needs.")
+            elif need not in places:
+                yield Finding(place=at, text=f"{key} needs {need}, which does not exist.")
+            else:
+                graph.setdefault(key, []).append(need)
+    for cycle in _cycles(graph, places):
+        shown = cycle if len(cycle) <= 12 else [*cycle[:6], f"({len(cycle) - 9} more)", *cycle[-3:]]
+        chain = ", which needs ".join([f"{shown[0]} needs {shown[1]}", *shown[2:]])
+        text = f"{chain} again: a cycle; take one of them out."
+        yield Finding(place=("criteria", places[cycle[0]], "needs"), text=text)
 
 
 def _criterion_as_json(criterion: CriterionSpec) -> dict[str, Any]:
@@ -111,8 +145,8 @@ def _criterion_findings(
 def _outcome_findings(criterion: Mapping[str, Any], place: Place, name: str) -> Iterator[Finding]:
     outcomes = criterion.get("outcomes")
     if not isinstance(outcomes, list) or not outcomes:
-        said = "has no outcomes" if not outcomes else f"has outcomes {outcomes!r:.40}"
-        text = f'{name} {said}; give a list with at least one {{"text": ...}}.'
+        what = "has no outcomes" if not outcomes else f"has outcomes {outcomes!r:.40}"
+        text = f'{name} {what}; give a list with at least one {{"text": ...}}.'
         yield Finding(place=(*place, "outcomes"), text=text)
         return
     for index, outcome in enumerate(outcomes):
@@ -121,8 +155,8 @@ def _outcome_findings(criterion: Mapping[str, Any], place: Place, name: str) -> 
             yield Finding(place=at, text=f"outcome {index + 1} of {name} is not an object.")
             continue
         yield from _unknown_fields(outcome, OUTCOME_FIELDS, at)
-        text = outcome.get("text")
-        if not isinstance(text, str) or not text.strip():
+        said = outcome.get("text")
+        if not isinstance(said, str) or not said.strip():
             yield Finding(place=(*at, "text"), text=f"outcome {index + 1} of {name} has no text.")
 
 
@@ -141,47 +175,17 @@ def _script_findings(
         yield Finding(place=at, text=f"{name}, {text}")
 
 
-def _graph_findings(criteria: Sequence[Any]) -> Iterator[Finding]:
-    keyed = [
-        (index, criterion["key"], criterion.get("needs", []))
-        for index, criterion in enumerate(criteria)
-        if isinstance(criterion, Mapping) and isinstance(criterion.get("key"), str)
-    ]
-    places = {key: index for index, key, _ in reversed(keyed)}
-    for index, key, _ in keyed:
-        if places[key] != index:
-            text = f"{key} occurs twice in this rubric; keys are there once."
-            yield Finding(place=("criteria", index, "key"), text=text)
-    graph: dict[str, list[str]] = {}
-    for index, key, needs in keyed:
-        if not isinstance(needs, list):
-            continue
-        named = [need for need in needs if isinstance(need, str) and need]
-        at: Place = ("criteria", index, "needs")
-        for need, count in Counter(named).items():
-            if count > 1:
-                yield Finding(place=at, text=f"{key} needs {need} twice; name it once.")
-            if need == key:
-                yield Finding(place=at, text=f"{key} needs itself; take {key} out of its needs.")
-            elif need not in places:
-                yield Finding(place=at, text=f"{key} needs {need}, which does not exist.")
-            else:
-                graph.setdefault(key, []).append(need)
-    for cycle in _cycles(graph):
-        chain = ", which needs ".join([f"{cycle[0]} needs {cycle[1]}", *cycle[2:]])
-        text = f"{chain} again: a cycle; take one of them out."
-        yield Finding(place=("criteria", places[cycle[0]], "needs"), text=text)
-
-
-def _cycles(graph: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """Yield cycles, each begun and ended by the same key, until none is left unnamed."""
+def _cycles(graph: Mapping[str, Sequence[str]], order: Mapping[str, int]) -> Iterator[list[str]]:
+    """Yield cycles, each begun and ended by its first key in the file, until none is left unnamed."""
     edges = {key: set(needs) for key, needs in graph.items()}
     while True:
         try:
             TopologicalSorter(edges).prepare()
         except CycleError as error:
-            # graphlib names them so that each is needed by the next.
-            cycle: list[str] = error.args[1][::-1]
+            # graphlib names them so that each is needed by the next, and the first is named twice.
+            around: list[str] = error.args[1][:0:-1]
+            first = around.index(min(around, key=order.__getitem__))
+            cycle = [*around[first:], *around[:first], around[first]]
             yield cycle
             edges[cycle[0]].discard(cycle[1])
         else:

@@ -35,12 +35,12 @@ class Listing:
         return [name for name in below if "/" not in name]
 
 
-def listing_of(root: Path, *, limits: Limits, problems: Problems, are_candidates: bool = False) -> Listing:
+def listing_of(root: Path, *, limits: Limits, problems: Problems) -> Listing:
     """Return what lies in a folder; links, odd names and too much of it are added as problems."""
     files: list[str] = []
     folders: list[str] = []
     total = 0
-    for path, is_folder in _walked(root, are_candidates=are_candidates):
+    for path, is_folder in _walked(root):
         name = path.relative_to(root).as_posix()
         if text := path_problem(name):
             problems.add(name, text)
@@ -68,11 +68,10 @@ def listing_of(root: Path, *, limits: Limits, problems: Problems, are_candidates
     return Listing(root=root, files=tuple(sorted(files)), folders=tuple(sorted(folders)))
 
 
-def _walked(root: Path, *, are_candidates: bool) -> Iterator[tuple[Path, bool]]:
+def _walked(root: Path) -> Iterator[tuple[Path, bool]]:
     for here, directories, names in os.walk(root, followlinks=False):
         folder = Path(here)
-        top = folder.relative_to(root).parts[:1]
-        is_candidate = are_candidates or top == ("candidates",)
+        is_candidate = folder.relative_to(root).parts[:1] == ("candidates",)
         for name in sorted(directories):
             # A candidate's node_modules can be made again and are never part of a snapshot.
             if is_junk(name) or name in VERSION_CONTROL or (is_candidate and name in LEFT_OUT):

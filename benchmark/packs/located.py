@@ -92,6 +92,14 @@ def parse_json(text: str, file: str, problems: Problems, *, first_line: int = 1)
     return Located(file=file, value=value, find_line=lambda place: _line_in(scan(), place))
 
 
+def glance(content: bytes) -> Any:
+    """Return what a text of JSON holds, or None where it is none: for a look, not for reading."""
+    try:
+        return json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+
+
 def json_lines(content: bytes, file: str, problems: Problems) -> Iterator[Located]:
     """Yield the documents of a JSON-lines file; blank lines count, and say nothing."""
     text = decoded(content, file, problems)

@@ -64,15 +64,6 @@ def read_pack(folder: Path, *, limits: Limits) -> PackSpec:
     return PackSpec(facts=head.facts, tasks=tuple(task for task in tasks if task), recorded=recorded)
 
 
-def recorded_rounds(folder: Path, keys: tuple[str, ...], *, limits: Limits) -> tuple[RecordedRound, ...]:
-    """Return the candidates of a folder `<name>/<task>/round_<n>/`. Raises ImportRefused."""
-    problems = Problems()
-    listing = listing_of(folder, limits=limits, problems=problems, are_candidates=True)
-    found = tuple(_recorded(listing, keys, problems, top=""))
-    problems.refuse_if_any()
-    return found
-
-
 def _root_in(folder: Path) -> Path:
     """Return where the pack begins: many tools zip the folder itself, not what is in it."""
     inside = list(folder.iterdir())
@@ -102,9 +93,8 @@ def _unlisted_problems(listing: Listing, head: Head | None, problems: Problems) 
             problems.add(f"tasks/{key}", text)
 
 
-def _recorded(
-    listing: Listing, keys: tuple[str, ...], problems: Problems, *, top: str = "candidates/"
-) -> Iterator[RecordedRound]:
+def _recorded(listing: Listing, keys: tuple[str, ...], problems: Problems) -> Iterator[RecordedRound]:
+    top = "candidates/"
     rounds: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     folders = [path.removeprefix(top) for path in listing.folders if path.startswith(top)]
     for path in folders:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from types import MappingProxyType
 
@@ -28,6 +29,16 @@ def protocol(name: str) -> Protocol:
     except KeyError:
         known = ", ".join(all_protocols()) or "none"
         raise LookupError(f"Unknown protocol {name!r}; known are: {known}.") from None
+
+
+def samples() -> tuple[Path, ...]:
+    """Return the sample packs of all protocols, those of a protocol in the order of their names."""
+    return tuple(
+        pack.parent
+        for name in all_protocols()
+        for folder in __path__
+        for pack in sorted(Path(folder, name, "sample").glob("*/benchmark.toml"))
+    )
 
 
 def _declared_by(folder: str) -> Protocol:

@@ -169,7 +169,7 @@ def _marks(value: object, *, where: str, criterion: CriterionSpec, rules: FileRu
         taken = {*rules.marks, Mark.SKIPPED} if rules.may_skip else set(rules.marks)
         return (_mark(value, where=where, taken=taken),) * count
     if len(value) != count:
-        raise BadMarks(f"{where}: {len(value)} marks are given for {count} outcomes; give one for each.")
+        raise BadMarks(f"{where}: marks in the list: {len(value)}, outcomes: {count}; give one for each.")
     if Mark.SKIPPED in value:
         raise BadMarks(f'{where}: a criterion is skipped as a whole; write "skipped" in place of the list.')
     return tuple(_mark(each, where=where, taken=set(rules.marks)) for each in value)

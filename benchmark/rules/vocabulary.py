@@ -8,7 +8,7 @@ from enum import StrEnum
 class Mark(StrEnum):
     """What is said of an expected outcome or a criterion."""
 
-    PASS = "pass"  # noqa: S105 - a mark, not a password
+    PASS = "pass"
     PARTIAL = "partial"
     FAIL = "fail"
     SKIPPED = "skipped"

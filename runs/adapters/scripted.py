@@ -14,8 +14,8 @@ from runs.errors import StageError
 from runs.ports import (
     AgentTurn,
     Brief,
-    CandidateBroken,
     CancelCheck,
+    CandidateBroken,
     CriterionVerdict,
     DeploymentReport,
     JudgeSession,
@@ -40,7 +40,7 @@ class ScriptedAgent:
         self,
         brief: Brief,
         *,
-        record: Callable[[TrajectoryEventRecord], None],  # noqa: ARG002
+        record: Callable[[TrajectoryEventRecord], None],
         is_cancelled: CancelCheck,
     ) -> AgentTurn:
         """Change the workspace."""
@@ -62,10 +62,10 @@ class ScriptedDeployer:
     @contextmanager
     def serve(
         self,
-        folder: Path,  # noqa: ARG002
+        folder: Path,
         *,
-        deploy: Mapping[str, Any],  # noqa: ARG002
-        is_cancelled: CancelCheck,  # noqa: ARG002
+        deploy: Mapping[str, Any],
+        is_cancelled: CancelCheck,
     ) -> Iterator[RunningApp]:
         """Stand until the context ends."""
         self.starts += 1
@@ -96,10 +96,10 @@ class ScriptedJudge:
     @contextmanager
     def session(
         self,
-        app: RunningApp,  # noqa: ARG002
+        app: RunningApp,
         *,
-        uploads: Path | None,  # noqa: ARG002
-        is_cancelled: CancelCheck,  # noqa: ARG002
+        uploads: Path | None,
+        is_cancelled: CancelCheck,
     ) -> Iterator[JudgeSession]:
         """Open a session; nothing has to be closed."""
         yield self
@@ -132,7 +132,7 @@ class ScriptedJudge:
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ScriptedFeedback:
     """Names what failed."""
 
@@ -140,8 +140,8 @@ class ScriptedFeedback:
 
     def write(
         self,
-        task: TaskSpec,  # noqa: ARG002
-        judged: RoundRecord,  # noqa: ARG002
+        task: TaskSpec,
+        judged: RoundRecord,
         failed: Sequence[CriterionSpec],
     ) -> str:
         """Write the keys of what failed."""

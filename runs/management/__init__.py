@@ -1,0 +1,1 @@
+"""Commands that speak of runs, and what they have in common."""

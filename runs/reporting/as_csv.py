@@ -50,9 +50,7 @@ def _scopes(run: Scored) -> Iterator[tuple[str, str, Mapping[str, Estimate]]]:
         yield task, "", metrics
 
 
-def _row(
-    run: Scored, task: str, round_number: str, name: str, estimate: Estimate
-) -> list[object]:
+def _row(run: Scored, task: str, round_number: str, name: str, estimate: Estimate) -> list[object]:
     return [
         run.run,
         neutral(run.agent),

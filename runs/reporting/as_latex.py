@@ -65,9 +65,7 @@ def document(tables: Sequence[Table], notes: Sequence[str]) -> str:
 def fragment(table: Table) -> str:
     """One floating table."""
     # Wide tables are set on two lines a head and shrunk to the text width, never cut.
-    head = " & ".join(
-        [escaped(table.row_label), *(_head(column.label) for column in table.columns)]
-    )
+    head = " & ".join([escaped(table.row_label), *(_head(column.label) for column in table.columns)])
     rows = "\n".join(
         " & ".join(
             [

@@ -20,6 +20,7 @@ def scored(run: Run) -> Scored:
         state__in=[TrialState.FINISHED, TrialState.CANCELLED, TrialState.AUDIT_FAILED]
     ).count()
     trials = run.trials.count()
+    settings = ", ".join(f"{name} = {value}" for name, value in run.settings.items())
     state = "" if run.state == RunState.FINISHED else f", {run.state}: {over} of {trials} trials over"
     return Scored(
         run=run.pk,
@@ -27,13 +28,16 @@ def scored(run: Run) -> Scored:
         protocol=recipe,
         scores=scores,
         facts=(
-            f"Run {run.pk}: {run.agent_label} ({run.code_agent}) on {run.benchmark.key} "
-            f"v{run.benchmark.version}, content {run.benchmark_hash[:12]}{state}",
-            f"Judge {run.judge}; settings "
-            + ", ".join(f"{name} = {value}" for name, value in run.settings.items()),
-            f"{len(scores.per_task)} tasks, {trials} trials, {scores.errors} errors, "
-            f"{scores.skipped} skipped, {scores.infrastructure_failures} infrastructure failures, "
-            f"{scores.audit_failed} audit failures",
+            (
+                f"Run {run.pk}: {run.agent_label} ({run.code_agent}) on {run.benchmark.key} "
+                f"v{run.benchmark.version}, content {run.benchmark_hash[:12]}{state}"
+            ),
+            f"Judge {run.judge}; settings {settings}",
+            (
+                f"{len(scores.per_task)} tasks, {trials} trials, {scores.errors} errors, "
+                f"{scores.skipped} skipped, {scores.infrastructure_failures} infrastructure failures, "
+                f"{scores.audit_failed} audit failures"
+            ),
         ),
         decisions=recipe.decisions(run.settings),
     )

@@ -102,9 +102,7 @@ def _table(scored: Scored, spec: TableSpec) -> Table:
     )
 
 
-def _rows(
-    scored: Scored, spec: TableSpec, metrics: Sequence[MetricSpec]
-) -> tuple[str, tuple[Row, ...]]:
+def _rows(scored: Scored, spec: TableSpec, metrics: Sequence[MetricSpec]) -> tuple[str, tuple[Row, ...]]:
     scores = scored.scores
     if spec.rows is TableRows.ROUNDS:
         by_round = [(f"R{at.round}", at.metrics) for at in scores.per_round]

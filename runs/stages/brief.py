@@ -12,9 +12,7 @@ from runs.models import Round
 
 def run(context: StageContext) -> None:
     """Store the request; a repeated brief writes the same text."""
-    earlier = replace(
-        context.record, rounds=context.record.rounds[: context.round.number - 1]
-    )
+    earlier = replace(context.record, rounds=context.record.rounds[: context.round.number - 1])
     request = context.protocol.request_for(earlier)
     with transaction.atomic():
         context.claim.check()

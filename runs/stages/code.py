@@ -33,7 +33,7 @@ def run(context: StageContext) -> None:
     agent = context.toolbox.code_agent(
         context.run.code_agent,
         context.run.code_agent_settings,
-        lambda task_key, number: _recorded(context, number),
+        lambda _task_key, number: _recorded(context, number),
     )
     with transaction.atomic():
         context.claim.check()

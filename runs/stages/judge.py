@@ -9,7 +9,7 @@ from shutil import rmtree
 from django.db import transaction
 from django.utils import timezone
 
-from benchmark.rules.marks import Reach, criterion_mark, reachability
+from benchmark.rules.marks import Reach, criterion_mark, passed_share, reachability
 from benchmark.rules.records import CriterionSpec
 from benchmark.rules.vocabulary import Mark, Mode
 from benchmark.taskfiles import put_files
@@ -49,6 +49,9 @@ class _Pass:
         self._broken: DeploymentReport | None = None
         self._criteria = context.record.task.criteria
         self._by_key = {criterion.key: criterion for criterion in self._criteria}
+        # A protocol without these settings never lets one criterion hide another.
+        self._threshold = float(context.run.settings.get("threshold", 1.0))
+        self._mode = Mode(context.run.settings.get("mode", Mode.FLAT))
         self._ids = judgings.outcome_ids(context.trial.task_id)
         self._marks = judgings.saved_marks(judging)
 
@@ -59,7 +62,7 @@ class _Pass:
             if not open_:
                 return
             unreached = [
-                self._unreached(key, reaches[key])
+                self._unreached(key, reaches)
                 for key in open_
                 if reaches[key] in (Reach.BEHIND_UNSATISFIED, Reach.BEHIND_ERROR)
             ]
@@ -71,12 +74,11 @@ class _Pass:
                 raise ClaimLost("The run was cancelled while it was judged.")
 
     def _reaches(self) -> Mapping[str, Reach]:
-        settings = self._context.run.settings
         return reachability(
             self._criteria,
             {key: self._ordered(key) for key in self._marks if not self._is_open(key)},
-            threshold=float(settings.get("threshold", 1.0)),
-            mode=Mode(settings.get("mode", Mode.FLAT)),
+            threshold=self._threshold,
+            mode=self._mode,
         )
 
     def _is_open(self, key: str) -> bool:
@@ -122,33 +124,35 @@ class _Pass:
     def _say_begun(self, key: str) -> None:
         self._context.say("begin", f"{_named(self._by_key[key])} is being judged.", criterion=key)
 
-    def _unreached(self, key: str, reach: Reach) -> CriterionVerdict:
+    def _unreached(self, key: str, reaches: Mapping[str, Reach]) -> CriterionVerdict:
+        """The verdict on a criterion that is not judged, naming the prerequisites in its way."""
         criterion = self._by_key[key]
-        if reach is Reach.BEHIND_ERROR:
-            errored = [
-                need
-                for need in criterion.needs
-                if criterion_mark(self._ordered(need)) is Mark.ERROR
-            ]
+        in_the_way = [need for need in criterion.needs if self._is_in_the_way(need, reaches, reaches[key])]
+        if reaches[key] is Reach.BEHIND_ERROR:
             return _same_for_all(
                 criterion,
                 mark=Mark.ERROR,
                 reason="parent",
-                rationale=f"Not judged, because {_list(errored)} could not be judged.",
+                rationale=f"Not judged, because {_list(in_the_way)} could not be judged.",
             )
-        settings = self._context.run.settings
-        threshold = float(settings.get("threshold", 1.0))
-        unsatisfied = [
-            need
-            for need in criterion.needs
-            if need in self._marks and not _satisfies(self._ordered(need), threshold=threshold)
-        ]
         return _same_for_all(
             criterion,
             mark=Mark.SKIPPED,
-            reason=f"needs:{unsatisfied[0]}"[:64] if unsatisfied else "needs",
-            rationale=f"Skipped, because {_list(unsatisfied)} is not satisfied.",
+            reason=f"needs:{in_the_way[0]}"[:64],
+            rationale=f"Skipped, because {_list(in_the_way)} "
+            f"{'is' if len(in_the_way) == 1 else 'are'} not satisfied.",
         )
+
+    def _is_in_the_way(self, need: str, reaches: Mapping[str, Reach], reach: Reach) -> bool:
+        if reaches[need] is not Reach.REACHED:
+            return reaches[need] is reach
+        if need not in self._marks:
+            return False
+        is_error = criterion_mark(self._ordered(need)) is Mark.ERROR
+        if reach is Reach.BEHIND_ERROR:
+            return is_error
+        passed = passed_share(self._ordered(need))
+        return not is_error and passed < self._threshold
 
     def _save(self, verdicts: Sequence[CriterionVerdict]) -> None:
         """Save verdicts and their events at once: a crash loses one criterion at most."""
@@ -177,9 +181,7 @@ class _Pass:
         mark = criterion_mark(marks)
         shown = next((o for o in verdict.outcomes if o.mark is mark), verdict.outcomes[0])
         detail = (
-            f"{marks.count(Mark.PASS)} of {len(marks)} outcomes."
-            if mark is Mark.PASS
-            else shown.rationale
+            f"{marks.count(Mark.PASS)} of {len(marks)} outcomes." if mark is Mark.PASS else shown.rationale
         )
         self._context.say(
             "verdict",
@@ -223,18 +225,10 @@ def _same_for_all(
     return CriterionVerdict(
         key=criterion.key,
         outcomes=tuple(
-            OutcomeVerdict(
-                index=index, mark=mark, reason=reason, rationale=rationale, evidence=evidence
-            )
+            OutcomeVerdict(index=index, mark=mark, reason=reason, rationale=rationale, evidence=evidence)
             for index in range(len(criterion.outcomes))
         ),
     )
-
-
-def _satisfies(marks: Sequence[Mark], *, threshold: float) -> bool:
-    if criterion_mark(marks) in (Mark.ERROR, Mark.SKIPPED):
-        return criterion_mark(marks) is Mark.ERROR
-    return marks.count(Mark.PASS) / len(marks) >= threshold
 
 
 def _named(criterion: CriterionSpec) -> str:

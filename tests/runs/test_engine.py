@@ -88,9 +88,7 @@ def test_what_is_behind_an_unsatisfied_prerequisite_is_skipped_without_asking_th
 
 
 def test_a_prerequisite_at_half_its_outcomes_is_satisfied_at_the_default_threshold(tmp_path):
-    task = make.task(
-        "t1", make.criterion("c0", outcomes=2), make.criterion("c1", needs=["c0"])
-    )
+    task = make.task("t1", make.criterion("c0", outcomes=2), make.criterion("c1", needs=["c0"]))
     judge = ScriptedJudge(plans=[{"c0": (Mark.PASS, Mark.FAIL)}])
     lenient = make.run(make.benchmark(task), max_rounds=1)
     strict = make.run(make.benchmark(task), max_rounds=1, threshold=1.0)
@@ -117,9 +115,7 @@ def test_a_candidate_that_never_starts_fails_with_its_reason_and_no_judge_is_ask
     task = make.task("t1", make.criterion("c0"), make.criterion("c1", needs=["c0"]))
     run = make.run(make.benchmark(task), max_rounds=1)
     judge = ScriptedJudge()
-    tools = make.toolbox(
-        tmp_path, judge=judge, deployer=ScriptedDeployer(broken="it listened on no port.")
-    )
+    tools = make.toolbox(tmp_path, judge=judge, deployer=ScriptedDeployer(broken="it listened on no port."))
 
     advance(run, tools)
 
@@ -190,9 +186,7 @@ def test_a_claimed_trial_is_not_taken_by_a_second_worker(tmp_path):
     assert trial.claim(worker="a", now=now, lease=timedelta(seconds=30))
     assert not trial.claim(worker="b", now=now, lease=timedelta(seconds=30))
     assert not engine.advance(trial.pk, toolbox=make.toolbox(tmp_path), worker="b")
-    assert trial.claim(
-        worker="b", now=now + timedelta(seconds=31), lease=timedelta(seconds=30)
-    )
+    assert trial.claim(worker="b", now=now + timedelta(seconds=31), lease=timedelta(seconds=30))
 
 
 def test_a_worker_that_lost_its_claim_saves_nothing_more(tmp_path):
@@ -205,9 +199,7 @@ def test_a_worker_that_lost_its_claim_saves_nothing_more(tmp_path):
                 yield verdict
                 Trial.objects.filter(pk=trial.pk).update(claimed_by="somebody else")
 
-    engine.advance(
-        trial.pk, toolbox=make.toolbox(tmp_path, judge=Thief()), worker="worker-a"
-    )
+    engine.advance(trial.pk, toolbox=make.toolbox(tmp_path, judge=Thief()), worker="worker-a")
 
     trial.refresh_from_db()
     assert Verdict.objects.count() == 1
@@ -215,9 +207,7 @@ def test_a_worker_that_lost_its_claim_saves_nothing_more(tmp_path):
 
 
 def test_cancelling_keeps_what_is_recorded_and_a_retry_continues_from_there(tmp_path):
-    run = make.run(
-        make.benchmark(make.task("t1", make.criterion("c0"), make.criterion("c1"))), max_rounds=1
-    )
+    run = make.run(make.benchmark(make.task("t1", make.criterion("c0"), make.criterion("c1"))), max_rounds=1)
 
     class Canceller(ScriptedJudge):
         def judge(self, criteria, *, on_start):
@@ -336,9 +326,7 @@ def test_nothing_of_a_round_is_left_in_the_scratch_folder(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_number_of_queries_for_all_trials_of_a_run_does_not_grow(
-    tmp_path, django_assert_num_queries
-):
+def test_the_number_of_queries_for_all_trials_of_a_run_does_not_grow(tmp_path, django_assert_num_queries):
     small = make.run(make.benchmark(make.task("t1")))
     large = make.run(make.benchmark(*(make.task(f"t{number}") for number in range(8))))
     for run in (small, large):

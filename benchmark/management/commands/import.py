@@ -41,12 +41,6 @@ class Command(Door):
             type=Path,
             help="JSON file with scripts for a published set's outcomes",
         )
-        parser.add_argument(
-            "--candidates",
-            metavar="FOLDER",
-            type=Path,
-            help="recorded workspaces to add: FOLDER/<name>/<task>/round_<n>/",
-        )
         parser.add_argument("--as", dest="kind", metavar="KIND", help="verdicts, labels or trajectory: later")
         parser.add_argument("--run", metavar="RUN", help="with --as: the run that the results belong to")
 
@@ -62,7 +56,6 @@ class Command(Door):
                     protocol=options["protocol"],
                     request=request,
                     scripts=options["scripts"],
-                    candidates=options["candidates"],
                 ),
             )
         except ImportRefused as refused:
@@ -88,8 +81,6 @@ class Command(Door):
         for name in ("request", "scripts"):
             if options[name] is not None and not options[name].is_file():
                 self.bad_input(f"--{name} {options[name]} is not a file; give the path of one.")
-        if options["candidates"] is not None and not options["candidates"].is_dir():
-            self.bad_input(f"--candidates {options['candidates']} is not a folder; give the path of one.")
 
     def _request(self, path: Path) -> str:
         problems = Problems()

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from benchmark.exporting import ExportRefused, export_pack
+from benchmark.finding import BenchmarkUnknown, benchmark_named
 from benchmark.management.door import Door
-from benchmark.models import Benchmark
 
 
 class Command(Door):
@@ -23,10 +23,10 @@ class Command(Door):
         parser.add_argument("-o", "--output", metavar="PATH", type=Path, required=True, help="where to write")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        benchmark = self._benchmark(options["benchmark"])
         try:
+            benchmark = benchmark_named(options["benchmark"])
             files = export_pack(benchmark, options["output"])
-        except ExportRefused as refused:
+        except (BenchmarkUnknown, ExportRefused) as refused:
             self.bad_input(str(refused))
         document = {
             "benchmark": benchmark.key,
@@ -36,14 +36,3 @@ class Command(Door):
             "files": files,
         }
         self.answer(document, text=f"Wrote {benchmark} to {options['output']}: {files} files.")
-
-    def _benchmark(self, name: str) -> Benchmark:
-        key, _, version = name.partition("@")
-        found = Benchmark.objects.filter(key=key)
-        if version:
-            found = found.filter(version=version)
-        benchmark = found.order_by("-imported_at", "-pk").first()
-        if benchmark is None:
-            known = ", ".join(f"{row.key}@{row.version}" for row in Benchmark.objects.all()[:20])
-            self.bad_input(f"There is no benchmark {name!r}; known are {known or 'none yet: import one'}.")
-        return benchmark

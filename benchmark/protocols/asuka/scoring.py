@@ -120,7 +120,7 @@ def _means(tasks: Sequence[_Task], *, number: int) -> dict[str, Estimate]:
 
 
 def _fix_rates(tasks: Sequence[_Task], *, number: int) -> dict[str, Estimate]:
-    """Return the fix rates of the step into a round. (Asuka-Bench, appendix B)"""
+    """Return the fix rates of the step into a round. (Asuka-Bench, appendix E)"""
     if number < 2:
         return dict.fromkeys(("task_fix_rate", "criteria_fix_rate"), undefined(NO_EARLIER_ROUND))
     criteria = [task.ratio(lambda trial: trial.criterion_fixes_at(number)) for task in tasks]

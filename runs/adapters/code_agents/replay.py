@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 from benchmark.rules.protocol import SettingSpec
 from benchmark.rules.vocabulary import ExitReason
 from runs.adapters.code_agents import AgentKit, Settings, WorkspaceFor
+from runs.adapters.sandboxes.folders import Copied, copy_into, empty
 from runs.errors import StageError
 from runs.ports import AgentTurn, Brief, CancelCheck, EventKind, TrajectoryEventRecord
 
@@ -27,7 +26,6 @@ SETTINGS = (
     ),
 )
 
-_MADE_AGAIN = frozenset({"node_modules", ".git", "__pycache__", ".venv"})
 _INPUT = "data"
 
 
@@ -91,69 +89,16 @@ class Replay:
         return AgentTurn(exit_reason=ExitReason.FINISHED, detail=detail)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Copied:
-    files: int
-    left_out: tuple[str, ...]
-
-
-def _replace(workspace: Path, recorded: Path) -> _Copied:
-    """Make `workspace` hold what `recorded` holds; links that lead out of it are left out."""
+def _replace(workspace: Path, recorded: Path) -> Copied:
+    """Make `workspace` hold what `recorded` holds, and nothing else."""
     workspace.mkdir(parents=True, exist_ok=True)
-    brings_input = (recorded / _INPUT).exists()
-    for child in workspace.iterdir():
-        # The task's own input stays, unless the recorded workspace brings its own state of it.
-        if child.name == _INPUT and not brings_input and child.is_dir() and not child.is_symlink():
-            continue
-        if child.is_dir() and not child.is_symlink():
-            _remove_folder(child)
-        else:
-            child.unlink()
-    files = 0
-    left_out: list[str] = []
-    for source in _walk(recorded):
-        relative = source.relative_to(recorded)
-        target = workspace / relative
-        mode = source.lstat().st_mode
-        if stat.S_ISLNK(mode):
-            if _leads_out(source, recorded):
-                left_out.append(relative.as_posix())
-            else:
-                target.symlink_to(source.readlink())
-                files += 1
-        elif stat.S_ISDIR(mode):
-            target.mkdir(exist_ok=True)
-        elif stat.S_ISREG(mode):
-            shutil.copyfile(source, target)
-            target.chmod(0o755 if mode & stat.S_IXUSR else 0o644)
-            files += 1
-        else:
-            left_out.append(relative.as_posix())
-    return _Copied(files=files, left_out=tuple(left_out))
+    # The task's own input stays, unless the recorded workspace brings its own state of it.
+    keep = frozenset() if (recorded / _INPUT).exists() else frozenset({_INPUT})
+    empty(workspace, keep=keep)
+    return copy_into(workspace, recorded)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    """Yield parents before children, links as themselves; folders that can be made again are left out."""
-    for child in sorted(folder.iterdir()):
-        if child.name in _MADE_AGAIN and child.is_dir():
-            continue
-        yield child
-        if child.is_dir() and not child.is_symlink():
-            yield from _walk(child)
-
-
-def _leads_out(link: Path, root: Path) -> bool:
-    aim = link.readlink()
-    return aim.is_absolute() or not link.resolve().is_relative_to(root.resolve())
-
-
-def _remove_folder(folder: Path) -> None:
-    for path in (folder, *(p for p in folder.rglob("*") if p.is_dir() and not p.is_symlink())):
-        path.chmod(0o700)  # An earlier agent may have taken its own right to delete away.
-    shutil.rmtree(folder)
-
-
-def _sentence(asked: int, used: int, copied: _Copied) -> str:
+def _sentence(asked: int, used: int, copied: Copied) -> str:
     files = f"{copied.files} file{'' if copied.files == 1 else 's'}"
     if used == asked:
         sentence = f"Put the recorded workspace of round {asked} in place ({files})."

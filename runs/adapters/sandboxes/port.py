@@ -81,6 +81,10 @@ class KeptCommand(Protocol):
         """The command's error pipe, when one was asked for."""
         ...
 
+    def processes(self) -> frozenset[int]:
+        """Return the process numbers of the whole living tree; empty where that cannot be known."""
+        ...
+
     def poll(self) -> EndReport | None:
         """Return the report once everything has ended, else None."""
         ...
@@ -91,6 +95,10 @@ class KeptCommand(Protocol):
 
     def end(self, *, grace: float = 2.0, ending: Ending = Ending.CANCELLED) -> EndReport:
         """End the whole tree: SIGTERM, `grace` seconds, then SIGKILL until none is left."""
+        ...
+
+    def close(self) -> None:
+        """Close our ends of the pipes; what is still unread is lost."""
         ...
 
     def __enter__(self) -> Self: ...

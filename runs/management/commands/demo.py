@@ -15,7 +15,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandParser
 from django.db import close_old_connections
 
-from benchmark.importing import import_pack
+from benchmark.importing import import_path
 from benchmark.management.door import Door
 from benchmark.models import Benchmark
 from benchmark.protocols import samples
@@ -38,18 +38,23 @@ class Command(Door):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--no-serve", action="store_true", help="End after the run.")
+        parser.add_argument(
+            "--prepare", action="store_true", help="Import the samples and make the account, no more."
+        )
         parser.add_argument("--host", default="127.0.0.1", help="Address to listen on.")
         parser.add_argument("--port", type=int, default=8000, help="0 takes a free one.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         bound = None
-        if not options["no_serve"]:
+        if not options["no_serve"] and not options["prepare"]:
             try:
                 bound = listener(host=options["host"], port=options["port"], public_url=None)
             except PortTaken as taken:
                 self.bad_input(str(taken))
         benchmark = self._benchmark()
         password = _ensure_user()
+        if options["prepare"]:
+            return
         run = self._run(benchmark)
         if bound is None:
             work_until_over(run, say=self.say)
@@ -62,7 +67,7 @@ class Command(Door):
         run_server(bound, with_worker=True)
 
     def _benchmark(self) -> Benchmark:
-        imported = [import_pack(path) for path in samples()]
+        imported = [import_path(path).benchmark for path in samples()]
         for benchmark in imported:
             self.say(f"Sample benchmark {benchmark} is there: {benchmark.tasks.count()} tasks.")
         return imported[0]
@@ -84,9 +89,7 @@ class Command(Door):
         for line in headline_lines(run):
             self.say(line)
         if run.state != "finished":
-            self.failed_job(
-                f"Run {run.pk} is {run.state}; `proofroom show {run.pk}` says where it stopped."
-            )
+            self.failed_job(f"Run {run.pk} is {run.state}; `proofroom show {run.pk}` says where it stopped.")
 
     def _follow(self, run: Run) -> None:
         """Keep one line of the terminal up to date until the run is over."""

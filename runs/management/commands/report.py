@@ -25,9 +25,7 @@ class Command(Door):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("runs", nargs="+", metavar="run", help="Numbers of runs.")
-        parser.add_argument(
-            "--format", choices=["text", "json", "csv", "latex", "html"], default="text"
-        )
+        parser.add_argument("--format", choices=["text", "json", "csv", "latex", "html"], default="text")
         parser.add_argument("--json", action="store_true", help="Same as --format json.")
         parser.add_argument(
             "--fragment", action="store_true", help="LaTeX: the tables alone, to be included."

@@ -30,29 +30,29 @@ class Command(Door):
 
     def handle(self, *args: Any, **options: Any) -> None:
         document = self._document(options["file"])
-        overrides = {
-            name: options[name] for name in ("threshold", "mode") if options[name] is not None
-        }
+        overrides = {name: options[name] for name in ("threshold", "mode") if options[name] is not None}
         try:
             scores = score_document(document, protocol=options["protocol"], overrides=overrides)
         except (BadMarks, LookupError) as bad:
             self.bad_input(str(bad))
         printed = scores.as_json()
-        lines = [
-            f"{name}: {_shown(estimate)}" for name, estimate in printed["metrics"].items()
-        ]
+        lines = [f"{name}: {_shown(estimate)}" for name, estimate in printed["metrics"].items()]
         self.answer(printed, text="\n".join(lines))
 
     def _document(self, name: str) -> dict[str, Any]:
         try:
-            text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
-            document = json.loads(text)
+            content = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+            document = json.loads(content.decode("utf-8-sig"))
         except OSError as error:
             self.bad_input(f"{name!r} cannot be read: {error.strerror}.")
         except UnicodeDecodeError:
             self.bad_input(f"{name!r} is not UTF-8 text.")
-        except (json.JSONDecodeError, RecursionError) as error:
+        except RecursionError:
+            self.bad_input(f"{name!r} is nested too deeply; a marks file needs six levels.")
+        except json.JSONDecodeError as error:
             self.bad_input(f"{name!r} is not JSON: {error}.")
+        except ValueError:
+            self.bad_input(f"{name!r} holds a number of thousands of digits; no mark needs one.")
         if not isinstance(document, dict):
             self.bad_input(f"{name!r} holds no object; see the marks file in docs/score.md.")
         return document

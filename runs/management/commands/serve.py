@@ -30,9 +30,7 @@ class Command(Door):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            bound = listener(
-                host=options["host"], port=options["port"], public_url=options["public_url"]
-            )
+            bound = listener(host=options["host"], port=options["port"], public_url=options["public_url"])
         except PortTaken as taken:
             self.bad_input(str(taken))
         self.say(f"Proofroom is at {settings.PUBLIC_URL} (Ctrl-C ends it).")

@@ -22,9 +22,11 @@ class Command(RunDoor):
 def _lines(document: dict[str, Any]) -> list[str]:
     benchmark = document["benchmark"]
     lines = [
-        f"Run {document['run']} is {document['state']}: {document['agent_label']} on "
-        f"{benchmark['key']} v{benchmark['version']} ({benchmark['hash'][:8]}), "
-        f"judge {document['judge']}"
+        (
+            f"Run {document['run']} is {document['state']}: {document['agent_label']} on "
+            f"{benchmark['key']} v{benchmark['version']} ({benchmark['hash'][:8]}), "
+            f"judge {document['judge']}"
+        )
     ]
     for trial in document["trials"]:
         repeat = f" (repeat {trial['repeat']})" if document["repeats"] > 1 else ""

@@ -32,5 +32,9 @@ class Command(Door):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, stop)
         work_on_all(forever=options["forever"], say=self.say, stopping=stopping)
-        text = "Stopped; what was at work goes on with the next worker." if stopping.is_set() else "No run is left."
+        text = (
+            "Stopped; what was at work goes on with the next worker."
+            if stopping.is_set()
+            else "No run is left."
+        )
         self.answer({"stopped": stopping.is_set()}, text=text)

@@ -25,7 +25,7 @@ def task(key: str, *criteria: dict[str, Any]) -> dict[str, Any]:
     return {"key": key, "criteria": list(criteria)}
 
 
-def round_(task: str, number: int, repeat: int = 1, **letters: str) -> dict[str, Any]:
+def round_(task: str, number: int, /, *, repeat: int = 1, **letters: str) -> dict[str, Any]:
     """Give each criterion its marks as letters; S stands for the one word `skipped`."""
     marks = {
         key: "skipped" if marks == "S" else [WORDS[letter] for letter in marks]

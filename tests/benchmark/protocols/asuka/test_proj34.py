@@ -38,7 +38,7 @@ def rubric_task() -> dict[str, Any]:
 def judged(*, fallback: str = "P", threshold: float = 0.5, mode: str = "dag", **given: str) -> Scores:
     letters = {f"c{number}": fallback * count for number, count in enumerate(OUTCOMES)} | given
     return files.scores(
-        [rubric_task()], [files.round_("proj_34", 1, **letters)], threshold=threshold, mode=mode
+        [rubric_task()], [files.round_("proj_34", 1, repeat=1, **letters)], threshold=threshold, mode=mode
     )
 
 

@@ -1,0 +1,241 @@
+"""Install what a candidate depends on: npm packages (kept for the next time) and Python packages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from runs.adapters.deployers.node import (
+    INSTALL_OPTIONS,
+    NodeTools,
+    install_environment,
+    registry,
+    trouble_of_the_bench,
+)
+from runs.adapters.deployers.steps import StepEnd, Steps
+from runs.adapters.sandboxes import Ending
+from runs.errors import StageError
+
+_LOCKS = ("package-lock.json", "npm-shrinkwrap.json")
+_DEPENDENCY_TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+_LIFECYCLE = frozenset({"preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare"})
+_LOCAL = ("file:", "link:", "workspace:", ".", "/", "~")
+_KEPT_INSTALLS = 24
+_PYTHON_NETWORK = (
+    *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_TRUSTED_HOST", "PIP_DEFAULT_TIMEOUT"),
+    *(
+        "UV_INDEX_URL",
+        "UV_EXTRA_INDEX_URL",
+        "UV_DEFAULT_INDEX",
+        "UV_INDEX",
+        "UV_FIND_LINKS",
+        "UV_CONFIG_FILE",
+    ),
+)
+_PIP_NETWORK_SIGNS = (
+    *("NewConnectionError", "Connection refused", "Temporary failure in name resolution", "ReadTimeoutError"),
+    *(
+        "Failed to fetch",
+        "error sending request",
+        "dns error",
+        "Could not connect",
+        "CERTIFICATE_VERIFY_FAILED",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeInstall:
+    """Installs npm packages into the candidate's folder; equal wishes are met from a kept copy."""
+
+    tools: NodeTools
+    cache: Path
+    seconds: float
+
+    def environment(self) -> Mapping[str, str]:
+        """Return what npm needs to install with the shared cache."""
+        return install_environment(self.cache / "npm", registry_address=registry(self.tools.npm))
+
+    def run(self, steps: Steps, *, env: Mapping[str, str]) -> None:
+        """Install; raises CandidateBroken, or StageError when registry or machine are at fault."""
+        key = _wish_of(steps.folder, node=self.tools.version)
+        kept = None if key is None else self.cache / "node_modules" / key
+        if kept is not None and _take(kept, steps.folder / "node_modules"):
+            steps.notes.commands.append("npm install (met from a kept install of the same package.json)")
+            return
+        if any((steps.folder / name).is_file() for name in _LOCKS):
+            end = self._npm(steps, "ci", env=env)
+            if end.succeeded:
+                _keep(steps.folder / "node_modules", kept)
+                return
+            self._blame_the_bench(steps, end)
+            steps.notes.say("npm ci refused the lock file, so npm install is tried instead")
+        end = self._npm(steps, "install", env=env)
+        if not end.succeeded:
+            self._blame_the_bench(steps, end)
+            raise steps.notes.broken(f"npm install failed {_how(end)}; the log says why.")
+        _keep(steps.folder / "node_modules", kept)
+
+    def _npm(self, steps: Steps, verb: str, *, env: Mapping[str, str]) -> StepEnd:
+        words = (verb, *INSTALL_OPTIONS)
+        return steps.run(
+            [*self.tools.npm, *words],
+            env={**env, **self.environment()},
+            shown=" ".join(("npm", *words)),
+            seconds=self.seconds,
+        )
+
+    def _blame_the_bench(self, steps: Steps, end: StepEnd) -> None:
+        steps.stop_if_disk_is_full()
+        trouble = trouble_of_the_bench(end.log, registry_address=registry(self.tools.npm))
+        if trouble is None and end.ending is Ending.DEADLINE and not _has_own_scripts(steps.folder):
+            trouble = f"npm did not finish within {self.seconds:g} s; the package registry may be slow."
+        if trouble is not None:
+            raise StageError(trouble)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonInstall:
+    """Installs requirements.txt into an environment of its own, outside the candidate's folder."""
+
+    place: Path
+    cache: Path
+    seconds: float
+
+    def run(self, steps: Steps, *, env: Mapping[str, str]) -> Path:
+        """Return the Python to start the candidate with; raises CandidateBroken or StageError."""
+        venv = self.place / "venv"
+        python = venv / "bin" / "python"
+        network = {name: os.environ[name] for name in _PYTHON_NETWORK if name in os.environ}
+        own_settings = Path.home() / ".config" / "pip" / "pip.conf"
+        if "PIP_CONFIG_FILE" in os.environ or own_settings.is_file():
+            network["PIP_CONFIG_FILE"] = os.environ.get("PIP_CONFIG_FILE", str(own_settings))
+        network |= {
+            "UV_CACHE_DIR": str(self.cache / "uv"),
+            "PIP_CACHE_DIR": str(self.cache / "pip"),
+            # A hard link into the cache would let one candidate change another's packages.
+            "UV_LINK_MODE": "copy",
+            "UV_PYTHON_DOWNLOADS": "never",
+        }
+        env = {**env, **network}
+        uv = _uv()
+        if uv:
+            make = [uv, "venv", "--python", base_python(), str(venv)]
+            install = [uv, "pip", "install", "--python", str(python)]
+        else:
+            make = [base_python(), "-m", "venv", str(venv)]
+            install = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+        made = steps.run(make, env=env, shown="make a Python environment", seconds=self.seconds)
+        if not made.succeeded:
+            steps.stop_if_disk_is_full()
+            raise StageError(
+                "A Python environment could not be made; install uv, or Python with its venv module."
+            )
+        argv = [*install, "-r", "requirements.txt"]
+        shown = f"{'uv pip' if uv else 'pip'} install -r requirements.txt"
+        end = steps.run(argv, env=env, shown=shown, seconds=self.seconds)
+        if end.succeeded:
+            return python
+        steps.stop_if_disk_is_full()
+        if any(sign in end.log for sign in _PIP_NETWORK_SIGNS):
+            raise StageError("The Python package index cannot be reached; check the network, then retry.")
+        raise steps.notes.broken(f"Installing requirements.txt failed {_how(end)}; the log says why.")
+
+
+def base_python() -> str:
+    """Return the Python this one was made from: a candidate gets none of our packages."""
+    for name in (f"python{sys.version_info.major}.{sys.version_info.minor}", "python3"):
+        path = Path(sys.base_prefix) / "bin" / name
+        if path.is_file():
+            return str(path)
+    return sys.executable
+
+
+def _uv() -> str | None:
+    beside = Path(sys.executable).parent / "uv"
+    return str(beside) if beside.is_file() else shutil.which("uv")
+
+
+def _how(end: StepEnd) -> str:
+    if end.ending is Ending.DEADLINE:
+        return "by taking too long"
+    return f"with exit code {end.exit_code}" if end.ending is Ending.FINISHED else f"({end.ending})"
+
+
+def _wish_of(folder: Path, *, node: str) -> str | None:
+    """Return a key under which an equal install was kept, or None when it is this candidate's alone."""
+    package = (folder / "package.json").read_bytes()
+    try:
+        document = json.loads(package)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict) or "workspaces" in document or _has_own_scripts(folder):
+        return None
+    for table in _DEPENDENCY_TABLES:
+        found = document.get(table, {})
+        if not isinstance(found, dict) or any(str(aim).startswith(_LOCAL) for aim in found.values()):
+            return None
+    parts = [node, platform.system(), platform.machine()]
+    parts += [f"{table}={json.dumps(document.get(table), sort_keys=True)}" for table in _DEPENDENCY_TABLES]
+    parts += [json.dumps([document.get("overrides"), document.get("engines")], sort_keys=True)]
+    for name in (*_LOCKS, ".npmrc"):
+        content = (folder / name).read_bytes() if (folder / name).is_file() else b""
+        parts.append(f"{name}={hashlib.sha256(content).hexdigest()}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def _has_own_scripts(folder: Path) -> bool:
+    try:
+        scripts = json.loads((folder / "package.json").read_bytes()).get("scripts", {})
+    except (OSError, ValueError, RecursionError, AttributeError):
+        return False
+    return isinstance(scripts, dict) and bool(_LIFECYCLE & scripts.keys())
+
+
+def _take(kept: Path, target: Path) -> bool:
+    """Copy a kept install; answers False when there is none (any more)."""
+    if not kept.is_dir():
+        return False
+    try:
+        # Copied, not hard-linked: a candidate that writes into its packages changes its own alone.
+        shutil.copytree(kept, target, symlinks=True, copy_function=shutil.copy)
+        os.utime(kept)
+    except (OSError, shutil.Error):
+        shutil.rmtree(target, ignore_errors=True)
+        return False
+    return True
+
+
+def _keep(installed: Path, kept: Path | None) -> None:
+    """Keep an install under its key, whole or not at all; a failure costs only time."""
+    if kept is None or not installed.is_dir() or kept.exists():
+        return
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError, shutil.Error):
+        place = Path(tempfile.mkdtemp(prefix=".new-", dir=kept.parent))
+        try:
+            shutil.copytree(installed, place / "node_modules", symlinks=True, copy_function=shutil.copy)
+            # A rename onto a folder that another process has just put there fails: theirs is as good.
+            (place / "node_modules").rename(kept)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+        _forget_oldest(kept.parent)
+
+
+def _forget_oldest(folder: Path) -> None:
+    installs = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+    installs.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
+    for entry in installs[_KEPT_INSTALLS:]:
+        # Renamed first, so that nobody begins to copy from half of it.
+        gone = entry.with_name(f".old-{entry.name}")
+        entry.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)

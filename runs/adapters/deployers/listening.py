@@ -1,0 +1,74 @@
+"""Which ports a process tree listens on, and which port is free."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_LISTEN = "0A"
+_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_LOOPBACK_6 = "00000000000000000000000001000000"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Listener:
+    """A listening TCP socket; `only_ipv6` where 127.0.0.1 does not reach it."""
+
+    port: int
+    only_ipv6: bool = False
+
+    @property
+    def host(self) -> str:
+        """The loopback address that reaches it."""
+        return "::1" if self.only_ipv6 else "127.0.0.1"
+
+
+def free_port() -> int:
+    """Return a port that nobody listened on a moment ago; the caller handles a lost race."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def is_taken(port: int) -> bool:
+    """Answer whether anybody listens on this port of the loopback address."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def can_be_known() -> bool:
+    """Answer whether this machine tells which process listens where (Linux)."""
+    return _TABLES[0].exists()
+
+
+def listeners_of(processes: Collection[int]) -> tuple[Listener, ...]:
+    """Return the listening sockets held by these processes, lowest port first."""
+    held: set[str] = set()
+    for pid in processes:
+        with suppress(OSError):
+            for entry in Path(f"/proc/{pid}/fd").iterdir():
+                with suppress(OSError):
+                    held.add(str(entry.readlink()))
+    found: dict[int, bool] = {}
+    for table in _TABLES:
+        for port, only_ipv6, inode in _listening(table):
+            if f"socket:[{inode}]" in held:
+                found[port] = found.get(port, True) and only_ipv6
+    return tuple(sorted(Listener(port=port, only_ipv6=only) for port, only in found.items()))
+
+
+def _listening(table: Path) -> list[tuple[int, bool, str]]:
+    try:
+        lines = table.read_text().splitlines()[1:]
+    except OSError:
+        return []
+    rows = [line.split() for line in lines]
+    return [
+        (int(row[1].rpartition(":")[2], 16), row[1].startswith(_LOOPBACK_6), row[9])
+        for row in rows
+        if row[3] == _LISTEN
+    ]

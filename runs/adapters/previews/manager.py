@@ -1,0 +1,267 @@
+"""Start, hold and end live applications for people to look at."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from runs.adapters.sandboxes.folders import own_folder
+from runs.errors import Cancelled, StageError
+from runs.ports import CandidateBroken, Deployer, DeploymentReport, RunningApp
+
+logger = logging.getLogger(__name__)
+
+_WATCH_SECONDS = 0.5
+_REMEMBERED = 500
+_STOP_SECONDS = 20.0
+
+type Fill = Callable[[Path], object]
+"""Writes the files of the candidate into the empty folder that it is given."""
+
+
+class PreviewState(StrEnum):
+    """Where a preview is in its life."""
+
+    QUEUED = "queued"
+    STARTING = "starting"
+    RUNNING = "running"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    EXPIRED = "expired"
+
+    @property
+    def is_over(self) -> bool:
+        """True when it will never run again."""
+        return self in (PreviewState.FAILED, PreviewState.STOPPED, PreviewState.EXPIRED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A preview as it is at one moment.
+
+    `host_key` is the random first word of its host name; who knows it can see it. `position` is its
+    place in the queue (from 1) while it is queued. `port` is 0 unless it runs. `reason` and `log` say
+    how it ended; while it runs, `PreviewManager.log` reads its log.
+    """
+
+    host_key: str
+    owner: str
+    key: str
+    state: PreviewState
+    position: int | None = None
+    port: int = 0
+    reason: str = ""
+    log: str = ""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class _Entry:
+    host_key: str
+    owner: str
+    key: str
+    fill: Fill
+    deploy: Mapping[str, Any]
+    state: PreviewState = PreviewState.QUEUED
+    app: RunningApp | None = None
+    reason: str = ""
+    log: str = ""
+    used_at: float = 0.0
+    stop: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+
+
+class PreviewManager:
+    """Holds previews of this process; every method may be called from any thread and returns at once."""
+
+    def __init__(
+        self,
+        deployer: Deployer,
+        *,
+        scratch: Path,
+        per_owner: int,
+        at_once: int,
+        idle_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._deployer = deployer
+        self._scratch = scratch
+        self._per_owner = per_owner
+        self._at_once = at_once
+        self._idle_seconds = idle_seconds
+        self._clock = clock
+        self._entries: dict[str, _Entry] = {}
+        self._lock = threading.RLock()
+
+    def start(self, fill: Fill, deploy: Mapping[str, Any], *, key: str, owner: str) -> Preview:
+        """Start a preview, or put it in the queue; the living one of that owner and key is returned again."""
+        with self._lock:
+            for entry in self._entries.values():
+                if (entry.owner, entry.key) == (owner, key) and not entry.state.is_over:
+                    entry.used_at = self._clock()
+                    return self._seen(entry)
+            entry = _Entry(host_key=_random_key(), owner=owner, key=key, fill=fill, deploy=deploy)
+            self._entries[entry.host_key] = entry
+            self._forget_oldest()
+            self._fill_places()
+            return self._seen(entry)
+
+    def find(self, host_key: str) -> Preview | None:
+        """Return the preview of that host, or None when there never was one (or it is long over)."""
+        with self._lock:
+            entry = self._entries.get(host_key)
+            return None if entry is None else self._seen(entry)
+
+    def of_owner(self, owner: str) -> tuple[Preview, ...]:
+        """Return what an owner has queued, starting or running, oldest first."""
+        with self._lock:
+            entries = [entry for entry in self._entries.values() if entry.owner == owner]
+            return tuple(self._seen(entry) for entry in entries if not entry.state.is_over)
+
+    def log(self, host_key: str) -> str:
+        """Return what the application has written so far, or wrote before it ended."""
+        with self._lock:
+            entry = self._entries.get(host_key)
+            app = None if entry is None else entry.app
+        if app is not None:
+            return app.server_log()
+        return "" if entry is None else entry.log
+
+    def touch(self, host_key: str) -> None:
+        """Say that somebody has just used it."""
+        with self._lock:
+            entry = self._entries.get(host_key)
+            if entry is not None:
+                entry.used_at = self._clock()
+
+    def stop(self, host_key: str) -> None:
+        """End a preview; ending an ended or unknown one changes nothing."""
+        with self._lock:
+            entry = self._entries.get(host_key)
+            if entry is None or entry.state.is_over:
+                return
+            entry.stop.set()
+            if entry.thread is None:
+                entry.state = PreviewState.STOPPED
+
+    def stop_all(self, *, seconds: float = _STOP_SECONDS) -> None:
+        """End all previews and wait for their processes' end, at most `seconds`."""
+        with self._lock:
+            entries = list(self._entries.values())
+            for entry in entries:
+                self.stop(entry.host_key)
+            threads = [entry.thread for entry in entries if entry.thread is not None]
+        until = time.monotonic() + seconds
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _seen(self, entry: _Entry) -> Preview:
+        queue = [other for other in self._entries.values() if other.state is PreviewState.QUEUED]
+        running = entry.app if entry.state is PreviewState.RUNNING else None
+        return Preview(
+            host_key=entry.host_key,
+            owner=entry.owner,
+            key=entry.key,
+            state=entry.state,
+            position=queue.index(entry) + 1 if entry in queue else None,
+            port=0 if running is None else running.port,
+            reason=entry.reason,
+            log=entry.log,
+        )
+
+    def _fill_places(self) -> None:
+        """Start what waits, in order, as far as machine and owner have places."""
+        with self._lock:
+            for entry in list(self._entries.values()):
+                if entry.state is not PreviewState.QUEUED:
+                    continue
+                busy = [other for other in self._entries.values() if other.thread is not None]
+                mine = [other for other in busy if other.owner == entry.owner]
+                if len(busy) >= self._at_once or len(mine) >= self._per_owner:
+                    continue
+                entry.state = PreviewState.STARTING
+                entry.used_at = self._clock()
+                entry.thread = threading.Thread(
+                    target=self._hold, args=(entry,), name=f"preview {entry.key}", daemon=True
+                )
+                entry.thread.start()
+
+    def _hold(self, entry: _Entry) -> None:
+        try:
+            self._serve(entry)
+        except CandidateBroken as broken:
+            self._over(entry, PreviewState.FAILED, broken.report.reason, _log_of(broken.report))
+        except StageError as trouble:
+            self._over(entry, PreviewState.FAILED, str(trouble))
+        except Cancelled:
+            self._over(entry, PreviewState.STOPPED)
+        except Exception:
+            # The thread's last frame: whatever happened is logged, and the page says so.
+            logger.exception("Preview %s of %s failed", entry.key, entry.owner)
+            self._over(entry, PreviewState.FAILED, "The preview failed for a reason that was logged.")
+        finally:
+            with self._lock:
+                entry.thread = None
+            self._fill_places()
+
+    def _serve(self, entry: _Entry) -> None:
+        folder = own_folder(self._scratch, purpose="preview")
+        try:
+            entry.fill(folder)
+            with self._deployer.serve(folder, deploy=entry.deploy, is_cancelled=entry.stop.is_set) as app:
+                with self._lock:
+                    entry.app = app
+                    entry.used_at = self._clock()
+                    entry.state = PreviewState.RUNNING
+                over = self._watch(entry, app)
+                log = app.server_log()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        reason = "The application ended by itself." if over is PreviewState.FAILED else ""
+        self._over(entry, over, reason, log)
+
+    def _watch(self, entry: _Entry, app: RunningApp) -> PreviewState:
+        while not entry.stop.wait(_WATCH_SECONDS):
+            if not app.is_alive():
+                return self._leave(entry, PreviewState.FAILED)
+            with self._lock:
+                idle = self._clock() - entry.used_at
+            if idle > self._idle_seconds:
+                return self._leave(entry, PreviewState.EXPIRED)
+        return self._leave(entry, PreviewState.STOPPED)
+
+    def _leave(self, entry: _Entry, state: PreviewState) -> PreviewState:
+        """Say that it is over before its processes end, so that nobody is sent to them any more."""
+        with self._lock:
+            entry.state = state
+            entry.app = None
+        return state
+
+    def _over(self, entry: _Entry, state: PreviewState, reason: str = "", log: str = "") -> None:
+        with self._lock:
+            entry.state = state
+            entry.app = None
+            entry.reason = reason
+            entry.log = log
+
+    def _forget_oldest(self) -> None:
+        over = [key for key, entry in self._entries.items() if entry.state.is_over and entry.thread is None]
+        for key in over[: max(0, len(self._entries) - _REMEMBERED)]:
+            del self._entries[key]
+
+
+def _random_key() -> str:
+    """Return 128 random bits as a host name's word: nobody guesses it, and it is the only key."""
+    return "p-" + base64.b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()
+
+
+def _log_of(report: DeploymentReport) -> str:
+    return "\n".join(part for part in (report.build_log, report.server_log) if part)

@@ -1,0 +1,81 @@
+"""Live previews of stored rounds: who may have one, where it is, and what it shows."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from benchmark import snapshots
+from benchmark.models import Task
+from runs.adapters.previews import Preview, PreviewManager, PreviewProxy
+from runs.models import Round
+from runs.standard_tools import standard_toolbox
+
+
+@cache
+def manager() -> PreviewManager:
+    """The previews of this process."""
+    return PreviewManager(
+        standard_toolbox().deployer,
+        scratch=Path(settings.DATA_DIR) / "scratch" / "previews",
+        per_owner=settings.PREVIEWS_PER_USER,
+        at_once=settings.PREVIEWS_AT_ONCE,
+        idle_seconds=settings.PREVIEW_IDLE_SECONDS,
+    )
+
+
+def start(round_: Round, *, owner: int, purpose: str = "trial") -> Preview:
+    """Start a preview of a round's snapshot for one person, or return the one that person has.
+
+    `purpose` keeps previews apart that must not share storage, such as those of two assignments.
+    """
+    deploy = Task.objects.values_list("deploy", flat=True).get(trials=round_.trial_id)
+    return manager().start(
+        partial(snapshots.restore, round_.snapshot),
+        deploy,
+        key=_key(round_, purpose),
+        owner=str(owner),
+    )
+
+
+def current(round_: Round, *, owner: int, purpose: str = "trial") -> Preview | None:
+    """The living preview of a round that this person has, or None."""
+    key = _key(round_, purpose)
+    return next((p for p in manager().of_owner(str(owner)) if p.key == key), None)
+
+
+def owned(host_key: str, *, owner: int) -> Preview | None:
+    """A preview by its host, if it is this person's."""
+    found = manager().find(host_key)
+    return found if found is not None and found.owner == str(owner) else None
+
+
+def stop(host_key: str, *, owner: int) -> bool:
+    """End a preview; False where this person has no such one."""
+    if owned(host_key, owner=owner) is None:
+        return False
+    manager().stop(host_key)
+    return True
+
+
+def address(preview: Preview) -> str:
+    """Where a person's browser finds it: an origin of its own."""
+    scheme, _, host = settings.PUBLIC_URL.partition("://")
+    return f"{scheme}://{preview.host_key}.{host}/"
+
+
+def proxy(site: Any) -> PreviewProxy:
+    """Wrap the site's ASGI application, so that preview hosts are answered by their candidates."""
+    return PreviewProxy(site, manager(), site_host=settings.SITE_HOST)
+
+
+def stop_all() -> None:
+    """End every preview of this process."""
+    manager().stop_all()
+
+
+def _key(round_: Round, purpose: str) -> str:
+    return f"{purpose}:{round_.pk}"

@@ -1,0 +1,1 @@
+"""Pages of what happened: one module a page, a function a view."""

@@ -1,0 +1,214 @@
+"""Previews start in the background, wait for their turn, end when idle, and say how they ended."""
+
+import sys
+import textwrap
+import time
+
+import pytest
+
+from runs.adapters.deployers import Limits, LocalDeployer
+from runs.adapters.previews import PreviewManager, PreviewState
+from runs.adapters.sandboxes import ProcessSandbox, held_commands
+
+DIES = """
+    import http.server, os, threading
+    def die():
+        print("last words", flush=True)
+        os._exit(3)
+    threading.Timer(2, die).start()
+    port = int(os.environ["PORT"])
+    http.server.ThreadingHTTPServer(("127.0.0.1", port), http.server.SimpleHTTPRequestHandler).serve_forever()
+    """
+
+
+@pytest.fixture
+def manage(tmp_path):
+    """Make managers whose previews end with the test."""
+    made = []
+
+    def make(**options):
+        deployer = LocalDeployer(
+            sandbox=ProcessSandbox(), scratch=tmp_path / "s", cache=tmp_path / "c", limits=Limits(start=20)
+        )
+        limits = {"per_owner": 2, "at_once": 2, "idle_seconds": 60.0} | options
+        made.append(PreviewManager(deployer, scratch=tmp_path / "s", **limits))
+        return made[-1]
+
+    yield make
+    for manager in made:
+        manager.stop_all()
+    assert held_commands() == 0
+    assert not (tmp_path / "s").exists() or list((tmp_path / "s").iterdir()) == []
+
+
+def page(text):
+    return lambda folder: (folder / "index.html").write_text(text)
+
+
+def until(manager, preview, state, seconds=25.0):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        seen = manager.find(preview.host_key)
+        assert seen is not None
+        if seen.state is state:
+            return seen
+        time.sleep(0.05)
+    raise AssertionError(f"The preview is {seen.state}, not {state}: {seen.reason} {seen.log}")
+
+
+def test_preview_starts_in_the_background_and_runs(manage):
+    manager = manage()
+    began = time.monotonic()
+
+    preview = manager.start(page("one"), {}, key="round 1", owner="ada")
+    immediate = time.monotonic() - began
+    running = until(manager, preview, PreviewState.RUNNING)
+
+    assert immediate < 0.5
+    assert preview.state is PreviewState.STARTING
+    assert running.port > 0
+    assert manager.of_owner("ada") == (running,)
+
+
+def test_host_key_is_long_and_random(manage):
+    manager = manage(at_once=1)
+
+    keys = {manager.start(page("x"), {}, key=str(n), owner="ada").host_key for n in range(20)}
+
+    assert len(keys) == 20
+    # 128 bits in base32 are 26 letters.
+    assert all(len(key) == len("p-") + 26 for key in keys)
+
+
+def test_same_key_of_the_same_owner_is_one_preview(manage):
+    manager = manage()
+
+    first = manager.start(page("one"), {}, key="round 1", owner="ada")
+    again = manager.start(page("one"), {}, key="round 1", owner="ada")
+    other = manager.start(page("one"), {}, key="round 1", owner="bob")
+
+    assert again.host_key == first.host_key
+    assert other.host_key != first.host_key
+
+
+def test_preview_beyond_the_cap_of_the_machine_waits_and_then_runs(manage):
+    manager = manage(at_once=1, per_owner=5)
+    first = manager.start(page("1"), {}, key="1", owner="ada")
+    second = manager.start(page("2"), {}, key="2", owner="bob")
+    third = manager.start(page("3"), {}, key="3", owner="eve")
+    until(manager, first, PreviewState.RUNNING)
+
+    positions = [manager.find(preview.host_key).position for preview in (first, second, third)]
+    manager.stop(second.host_key)
+    moved_up = manager.find(third.host_key).position
+    manager.stop(first.host_key)
+    until(manager, third, PreviewState.RUNNING)
+
+    assert positions == [None, 1, 2]
+    assert moved_up == 1
+    assert manager.find(first.host_key).state is PreviewState.STOPPED
+    assert manager.find(second.host_key).state is PreviewState.STOPPED
+
+
+def test_owner_at_the_cap_waits_while_another_owner_starts(manage):
+    manager = manage(at_once=3, per_owner=1)
+    manager.start(page("1"), {}, key="1", owner="ada")
+
+    mine = manager.start(page("2"), {}, key="2", owner="ada")
+    theirs = manager.start(page("3"), {}, key="3", owner="bob")
+
+    assert mine.state is PreviewState.QUEUED
+    assert theirs.state is PreviewState.STARTING
+
+
+def test_idle_preview_expires_and_a_used_one_lives_on(manage):
+    manager = manage(idle_seconds=2.0)
+    idle = manager.start(page("1"), {}, key="1", owner="ada")
+    used = manager.start(page("2"), {}, key="2", owner="bob")
+    until(manager, idle, PreviewState.RUNNING)
+    until(manager, used, PreviewState.RUNNING)
+
+    deadline = time.monotonic() + 10
+    while manager.find(idle.host_key).state is PreviewState.RUNNING and time.monotonic() < deadline:
+        manager.touch(used.host_key)
+        time.sleep(0.1)
+
+    assert manager.find(idle.host_key).state is PreviewState.EXPIRED
+    assert manager.find(used.host_key).state is PreviewState.RUNNING
+
+
+def test_candidate_that_does_not_start_fails_with_its_log(manage):
+    manager = manage()
+
+    preview = manager.start(
+        lambda folder: (folder / "app.py").write_text("raise RuntimeError('no database')"),
+        {},
+        key="1",
+        owner="ada",
+    )
+    failed = until(manager, preview, PreviewState.FAILED)
+
+    assert "ended with exit code 1" in failed.reason
+    assert "no database" in failed.log
+
+
+def test_application_that_dies_fails_with_its_last_words(manage):
+    manager = manage()
+
+    preview = manager.start(
+        lambda folder: (folder / "app.py").write_text(textwrap.dedent(DIES)), {}, key="1", owner="ada"
+    )
+    failed = until(manager, preview, PreviewState.FAILED)
+
+    assert failed.reason == "The application ended by itself."
+    assert "last words" in failed.log
+
+
+def test_wrong_wish_of_the_task_fails_with_its_sentence(manage):
+    manager = manage()
+
+    preview = manager.start(page("x"), {"kind": "cobol"}, key="1", owner="ada")
+
+    assert "'cobol'" in until(manager, preview, PreviewState.FAILED).reason
+
+
+def test_snapshot_that_cannot_be_restored_fails_and_frees_its_place(manage, caplog):
+    manager = manage(at_once=1)
+
+    def lost(folder):
+        raise RuntimeError("blob is gone")
+
+    first = manager.start(lost, {}, key="1", owner="ada")
+    failed = until(manager, first, PreviewState.FAILED)
+    second = manager.start(page("2"), {}, key="2", owner="ada")
+    until(manager, second, PreviewState.RUNNING)
+
+    assert "was logged" in failed.reason
+    assert "blob is gone" in caplog.text
+
+
+def test_stopping_while_it_starts_ends_it(manage):
+    manager = manage()
+    preview = manager.start(
+        lambda folder: (folder / "app.py").write_text("import time; time.sleep(60)"), {}, key="1", owner="ada"
+    )
+    time.sleep(0.5)
+
+    manager.stop(preview.host_key)
+
+    until(manager, preview, PreviewState.STOPPED, seconds=8)
+    assert manager.of_owner("ada") == ()
+
+
+def test_log_of_a_running_preview_can_be_read(manage):
+    manager = manage()
+    preview = manager.start(
+        lambda folder: (folder / "app.py").write_text("print('hello', flush=True)\n" + textwrap.dedent(DIES)),
+        {"start": f"{sys.executable} app.py"},
+        key="1",
+        owner="ada",
+    )
+    until(manager, preview, PreviewState.RUNNING)
+
+    assert "hello" in manager.log(preview.host_key)
+    assert manager.log("p-unknown") == ""
