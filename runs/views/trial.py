@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -337,7 +337,7 @@ class _TrialPage:
 
     def _pairs(self, first: Round, second: Round) -> list[dict[str, Any]]:
         judged = [round_.number for round_ in self._rounds if self._marks.get(round_.number)]
-        pairs = list(itertools.pairwise(judged))
+        pairs = list(pairwise(judged))
         if len(judged) > 2:
             pairs.append((judged[0], judged[-1]))
         return [
