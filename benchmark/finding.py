@@ -17,7 +17,7 @@ def benchmark_named(name: str) -> Benchmark:
         named = named.filter(version=version)
     # An id is written down by scripts; a key that is a number still comes first.
     found = named.order_by("-imported_at", "-pk").first()
-    if found is None and not at and key.isdecimal():
+    if found is None and not at and key.isdecimal() and len(key) < 20:
         found = Benchmark.objects.filter(pk=int(key)).first()
     if found is not None:
         return found

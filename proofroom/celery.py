@@ -3,11 +3,42 @@
 from __future__ import annotations
 
 import os
+import threading
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "proofroom.settings")
 
 app = Celery("proofroom")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["runs"], related_name="jobs")
+
+_stopping = threading.Event()
+
+
+# Celery's own signals, of `celery worker` alone: the embedded worker brings its sweep along.
+@worker_ready.connect  # type: ignore[untyped-decorator]  # Celery carries no types
+def sweep_beside_the_worker(**_later: Any) -> None:
+    """Find trials whose ring was lost: the broker guarantees nothing."""
+    from django.conf import settings
+
+    from runs.embedded import sweep_until
+
+    threading.Thread(
+        target=sweep_until,
+        args=(_stopping,),
+        kwargs={"threads": settings.WORKER_THREADS},
+        name="sweep",
+        daemon=True,
+    ).start()
+
+
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]  # Celery carries no types
+def let_go_of_trials(**_later: Any) -> None:
+    """Let a warm shutdown end soon: trials at work go on with the next worker."""
+    from runs import engine
+
+    _stopping.set()
+    engine.stopping.set()

@@ -65,8 +65,11 @@ def same_origin_writes(answer: Answer) -> Answer:
         relation = request.headers.get("Sec-Fetch-Site", "same-origin")
         if request.method in SAFE_METHODS or relation in ("same-origin", "none"):
             return answer(request)
+        sentence = "This request came from another site's page and was refused. Nothing was changed."
+        if request.path.startswith("/api/"):
+            return JsonResponse({"detail": sentence}, status=403)
         return HttpResponse(
-            "This request came from another site's page and was refused. Nothing was changed.",
+            sentence,
             status=403,
             content_type="text/plain; charset=utf-8",
         )

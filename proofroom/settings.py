@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -29,9 +31,25 @@ def _flag(name: str, *, default: bool) -> bool:
 
 def _number(name: str, default: int, *, lowest: int, highest: int) -> int:
     raw = _text(name, str(default))
-    if not raw.isdecimal() or not lowest <= int(raw) <= highest:
-        raise ImproperlyConfigured(f"{name}={raw!r} must be a whole number from {lowest} to {highest}.")
+    if not raw.isdecimal() or len(raw) > 18 or not lowest <= int(raw) <= highest:
+        raise ImproperlyConfigured(f"{name}={raw[:40]!r} must be a whole number from {lowest} to {highest}.")
     return int(raw)
+
+
+def _choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
+    raw = _text(name, default)
+    if raw not in among:
+        raise ImproperlyConfigured(f"{name}={raw!r} must be one of {', '.join(among)}.")
+    return raw
+
+
+def _time_zone(name: str, default: str) -> str:
+    raw = _text(name, default)
+    try:
+        ZoneInfo(raw)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ImproperlyConfigured(f"{name}={raw!r} must be a time zone such as Europe/Lisbon.") from None
+    return raw
 
 
 def _folder(name: str, default: Path) -> Path:
@@ -47,19 +65,30 @@ def _folder(name: str, default: Path) -> Path:
 
 def _public_url(name: str, default: str) -> str:
     raw = _text(name, default).rstrip("/")
-    parts = urlsplit(raw)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path:
+    if not _is_origin(raw):
         raise ImproperlyConfigured(
             f"{name}={raw!r} must be an address without a path, "
             "such as http://proofroom.localhost:8000 or https://proofroom.example.org."
         )
-    local = parts.hostname == "localhost" or parts.hostname.endswith(".localhost")
+    parts = urlsplit(raw)
+    host = parts.hostname or ""
+    local = host == "localhost" or host.endswith(".localhost")
     if parts.scheme == "http" and not local:
         raise ImproperlyConfigured(
             f"{name}={raw!r} must begin with https://, or its host must end in .localhost: "
             "browsers keep the sign-in cookie of plain http for .localhost alone."
         )
     return raw
+
+
+def _is_origin(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return False
+    is_bare = parts.scheme in ("http", "https") and not (parts.path or parts.query or parts.fragment)
+    return is_bare and bool(parts.hostname) and "@" not in parts.netloc and port != 0
 
 
 def _secret_key(folder: Path) -> str:
@@ -71,11 +100,28 @@ def _secret_key(folder: Path) -> str:
         # Exclusive creation: of two processes that start at once, one key wins for both.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return path.read_text().strip()
+        return _written_key(path)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"PROOFROOM_DATA_DIR={str(folder)!r} must be a folder that can be written: {error.strerror}."
+        ) from None
     with os.fdopen(descriptor, "w") as out:
         key = secrets.token_urlsafe(50)
         out.write(key)
     return key
+
+
+def _written_key(path: Path) -> str:
+    for _ in range(100):
+        try:
+            key = path.read_text().strip()
+        except OSError as error:
+            raise ImproperlyConfigured(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+        if key:
+            return key
+        # Another process has made the file this very moment and is about to write it.
+        time.sleep(0.02)
+    raise ImproperlyConfigured(f"{str(path)!r} is empty; remove it, or set PROOFROOM_SECRET_KEY.")
 
 
 def _database(name: str, folder: Path) -> dict[str, Any]:
@@ -91,6 +137,11 @@ def _database(name: str, folder: Path) -> dict[str, Any]:
             f"{name} must be an address such as postgres://user:password@host:5432/name."
         ) from None
     if parsed["ENGINE"] == "django.db.backends.sqlite3":
+        if parsed["NAME"] in ("", ":memory:"):
+            raise ImproperlyConfigured(
+                f"{name} must name a file, such as sqlite:////var/lib/proofroom.sqlite3: "
+                "a database in memory is gone with the process."
+            )
         return _sqlite(Path(parsed["NAME"]))
     if parsed["ENGINE"] != "django.db.backends.postgresql":
         raise ImproperlyConfigured(f"{name} must begin with postgres:// or sqlite://.")
@@ -194,7 +245,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 LANGUAGE_CODE = "en-us"
-TIME_ZONE = _text("PROOFROOM_TIME_ZONE", "UTC")
+TIME_ZONE = _time_zone("PROOFROOM_TIME_ZONE", "UTC")
 USE_I18N = False
 USE_TZ = True
 
@@ -251,6 +302,7 @@ CHANNEL_LAYERS: dict[str, Any] = {
     )
 }
 
+WORKER_THREADS = _number("PROOFROOM_WORKER_THREADS", 2, lowest=1, highest=64)
 # The database is the only state; Celery is a doorbell, so nothing depends on its guarantees.
 CELERY_BROKER_URL = REDIS_URL or "memory://"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
@@ -259,11 +311,13 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Trials wait for browsers and servers, and threads hear of a shutdown: forked workers would not.
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = WORKER_THREADS
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 
-WORKER_THREADS = _number("PROOFROOM_WORKER_THREADS", 2, lowest=1, highest=64)
 LEASE_SECONDS = _number("PROOFROOM_LEASE_SECONDS", 30, lowest=5, highest=3600)
 SWEEP_SECONDS = _number("PROOFROOM_SWEEP_SECONDS", 3, lowest=1, highest=300)
 PREVIEWS_PER_USER = _number("PROOFROOM_PREVIEWS_PER_USER", 3, lowest=1, highest=100)
@@ -272,11 +326,12 @@ PREVIEW_IDLE_SECONDS = _number("PROOFROOM_PREVIEW_IDLE_SECONDS", 900, lowest=10,
 CHROMIUM = _text("PROOFROOM_CHROMIUM", "")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 << 20
+LOG_LEVEL = _choice("PROOFROOM_LOG_LEVEL", "WARNING", among=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": sys.stderr}},
-    "root": {"handlers": ["stderr"], "level": _text("PROOFROOM_LOG_LEVEL", "WARNING")},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
 }
 TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -47,7 +47,8 @@ def announce(
         mark=mark.value if mark else "",
         text=text,
     )
-    transaction.on_commit(partial(_ring, run.pk, event.pk))
+    # Robust: a channel layer that is away costs the page its liveliness, never a stage its work.
+    transaction.on_commit(partial(_ring, run.pk, event.pk), robust=True)
 
 
 def _ring(run_id: int, cursor: int) -> None:

@@ -12,10 +12,11 @@ class RunUnknown(LookupError):
 def run_named(text: str) -> Run:
     """Return the run with its benchmark. Raises RunUnknown."""
     number = text.strip().removeprefix("#")
-    if number.isdecimal():
+    # No database counts further than 19 digits, and Python refuses to read very long numbers.
+    if number.isdecimal() and len(number) < 20:
         run = Run.objects.select_related("benchmark").filter(pk=int(number)).first()
         if run is not None:
             return run
     latest = [str(pk) for pk in Run.objects.order_by("-pk").values_list("pk", flat=True)[:5]]
     there = f"the latest are {', '.join(latest)}" if latest else "none was launched yet"
-    raise RunUnknown(f"There is no run {text!r}; {there}. `proofroom runs` lists them.")
+    raise RunUnknown(f"There is no run {text[:40]!r}; {there}. `proofroom runs` lists them.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from functools import partial
@@ -11,9 +12,12 @@ from celery import shared_task
 from django.conf import settings
 from django.db import close_old_connections, transaction
 from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerError
 
 from runs import engine, workers
 from runs.standard_tools import standard_toolbox
+
+log = logging.getLogger(__name__)
 
 RING_AGAIN_AFTER = 30.0
 
@@ -24,9 +28,11 @@ _rung_lock = threading.Lock()
 @shared_task(name="runs.advance")  # type: ignore[untyped-decorator]  # Celery carries no types
 def advance(*, trial_id: int, **_later: Any) -> None:
     """Advance one trial; a doubled or stale ring finds it claimed or over and does nothing."""
-    close_old_connections()
     with _rung_lock:
         _rung.pop(trial_id, None)
+    if engine.stopping.is_set():
+        return
+    close_old_connections()
     try:
         engine.advance(trial_id, toolbox=standard_toolbox(), worker=workers.worker_name())
     finally:
@@ -40,15 +46,33 @@ def ring_after_commit(*, at_most: int | None = None) -> None:
 
 
 def ring_for_open_trials(*, at_most: int) -> int:
-    """Ring for trials that nobody works on; one that was rung just now is not rung again."""
+    """Ring for trials that nobody works on; one that was rung just now is not rung again.
+
+    A broker that cannot be reached is no error: the workers' sweep finds the trials without it.
+    """
     rung = 0
-    for trial_id in workers.open_trials(now=timezone.now(), at_most=at_most + len(_rung)):
+    for trial_id in workers.open_trials(now=timezone.now(), at_most=at_most + _rung_lately()):
         if rung == at_most:
             break
-        if _is_news(trial_id):
+        if not _is_news(trial_id):
+            continue
+        try:
             advance.delay(trial_id=trial_id)
-            rung += 1
+        except BrokerError as error:
+            with _rung_lock:
+                _rung.pop(trial_id, None)
+            log.warning("Trial %s: the broker cannot be reached (%s).", trial_id, error)
+            break
+        rung += 1
     return rung
+
+
+def _rung_lately() -> int:
+    since = time.monotonic() - RING_AGAIN_AFTER
+    with _rung_lock:
+        for trial_id in [pk for pk, at in _rung.items() if at < since]:
+            del _rung[trial_id]
+        return len(_rung)
 
 
 def _is_news(trial_id: int) -> bool:

@@ -2,11 +2,7 @@
 
 from django.urls import path
 
-<<<<<<< HEAD
 from runs.views import evidence, launch, preview, results, run, run_list, trial
-=======
-from runs.views import evidence, home, preview, results, run, trial
->>>>>>> main
 
 app_name = "runs"
 _TRIAL = "runs/<int:run_id>/trials/<int:trial_id>/"
@@ -22,5 +18,5 @@ urlpatterns = [
     path(f"{_PREVIEW}<slug:host_key>/stop/", preview.stop, name="preview_stop"),
     path("runs/evidence/<int:evidence_id>/", evidence.evidence, name="evidence"),
     path("runs/logs/<int:deployment_id>/<slug:which>/", evidence.deployment_log, name="deployment_log"),
-    path("results/", results.results, name="results"),
+    path("results/", results.show, name="results"),
 ]

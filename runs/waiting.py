@@ -70,6 +70,7 @@ def work_until_over(run: Run, *, say: Callable[[str], None]) -> None:
     Other workers may help; a trial that one of them holds is waited for.
     """
     last = ""
+    workers.release_claims_of_the_dead()
     with _Pool() as pool:
         while True:
             run.refresh_from_db(fields=["state"])
@@ -111,7 +112,10 @@ class _Pool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            # Ctrl-C: what is at work gives up soon and goes on with the next worker.
+            engine.stopping.set()
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def is_busy(self) -> bool:

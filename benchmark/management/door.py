@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 FAILED_JOB = 1
@@ -51,6 +51,9 @@ class Door(BaseCommand):
                 action="store_true",
                 help="Print one JSON document on standard output and nothing else there.",
             )
+        if self._called_from_command_line:
+            # argparse would print its whole usage before the sentence.
+            parser.error = self._misused  # type: ignore[method-assign]
         return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:
@@ -77,7 +80,7 @@ class Door(BaseCommand):
         """Give the command's one answer: the document with --json, else the text."""
         self._has_answered = True
         if self._wants_json:
-            self.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+            self.stdout.write(self._json(document))
         elif text:
             self.stdout.write(text)
 
@@ -89,13 +92,37 @@ class Door(BaseCommand):
         """End with exit 1; the sentence says what is safe and what to do."""
         raise CommandError(sentence, returncode=FAILED_JOB)
 
+    def _json(self, document: Mapping[str, Any] | Sequence[Any]) -> str:
+        text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
+        try:
+            text.encode(getattr(self.stdout, "encoding", None) or "utf-8")
+        except UnicodeEncodeError:
+            # A terminal of another encoding, or half a character that a file held.
+            return json.dumps(document, indent=2, allow_nan=False)
+        return text
+
+    def _misused(self, message: str) -> NoReturn:
+        name = type(self).__module__.rpartition(".")[2]
+        sentence = f"{message[:1].upper()}{message[1:]}; `proofroom {name} --help` shows how it goes."
+        if self.speaks_json and "--json" in sys.argv:
+            self.stdout.write(self._json({"error": sentence}))
+        self.stderr.write(sentence)
+        sys.exit(BAD_INPUT)
+
 
 def prepare_database() -> None:
     """Bring the embedded SQLite database up to date; ask for `proofroom migrate` on any other.
 
     Raises CommandError with exit 1.
     """
-    pending = _pending_migrations()
+    try:
+        pending = _pending_migrations()
+    except DatabaseError as error:
+        raise CommandError(
+            f"The database cannot be used: {_first_line(error)}; "
+            "check DATABASE_URL or PROOFROOM_DATA_DIR and that the server runs.",
+            returncode=FAILED_JOB,
+        ) from None
     if not pending:
         return
     if connection.vendor != "sqlite":
@@ -113,6 +140,10 @@ def prepare_database() -> None:
 def _pending_migrations() -> int:
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 @contextmanager

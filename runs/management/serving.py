@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import uvicorn
 from django.conf import settings
 
+HIGHEST_PORT = 65_535
 LISTENER = "PROOFROOM_LISTENER"
 
 
@@ -27,6 +28,10 @@ def listener(*, host: str, port: int, public_url: str | None) -> socket.socket:
     """
     if inherited := os.environ.pop(LISTENER, ""):
         return socket.socket(fileno=int(inherited))
+    if not 0 <= port <= HIGHEST_PORT:
+        raise PortTaken(
+            f"Port {port} does not exist; choose one from 1 to {HIGHEST_PORT}, or 0 for a free one."
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 
@@ -52,6 +52,8 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def _failure(request: HttpRequest, *, code: int, title: str, explanation: str) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return JsonResponse({"detail": f"{title}. {explanation}"}, status=code)
     context = {
         "code": code,
         "title": title,

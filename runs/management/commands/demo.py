@@ -38,18 +38,23 @@ class Command(Door):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--no-serve", action="store_true", help="End after the run.")
+        parser.add_argument(
+            "--prepare", action="store_true", help="Import the samples and make the account, no more."
+        )
         parser.add_argument("--host", default="127.0.0.1", help="Address to listen on.")
         parser.add_argument("--port", type=int, default=8000, help="0 takes a free one.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         bound = None
-        if not options["no_serve"]:
+        if not options["no_serve"] and not options["prepare"]:
             try:
                 bound = listener(host=options["host"], port=options["port"], public_url=None)
             except PortTaken as taken:
                 self.bad_input(str(taken))
         benchmark = self._benchmark()
         password = _ensure_user()
+        if options["prepare"]:
+            return
         run = self._run(benchmark)
         if bound is None:
             work_until_over(run, say=self.say)

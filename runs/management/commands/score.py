@@ -41,14 +41,18 @@ class Command(Door):
 
     def _document(self, name: str) -> dict[str, Any]:
         try:
-            text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
-            document = json.loads(text)
+            content = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+            document = json.loads(content.decode("utf-8-sig"))
         except OSError as error:
             self.bad_input(f"{name!r} cannot be read: {error.strerror}.")
         except UnicodeDecodeError:
             self.bad_input(f"{name!r} is not UTF-8 text.")
-        except (json.JSONDecodeError, RecursionError) as error:
+        except RecursionError:
+            self.bad_input(f"{name!r} is nested too deeply; a marks file needs six levels.")
+        except json.JSONDecodeError as error:
             self.bad_input(f"{name!r} is not JSON: {error}.")
+        except ValueError:
+            self.bad_input(f"{name!r} holds a number of thousands of digits; no mark needs one.")
         if not isinstance(document, dict):
             self.bad_input(f"{name!r} holds no object; see the marks file in docs/score.md.")
         return document
