@@ -160,14 +160,16 @@ class LaunchForm:
     def rest(self, group: str) -> str:
         """The sentence of a group that names none of its fields, so that no problem goes unseen."""
         sentence = self.problems.get(group, "")
-        fields = {
-            "settings": self.protocol_fields,
-            "agent_settings": lambda: [
-                f for o in self.agents(candidates=()) if o.is_chosen for f in o.fields
-            ],
-            "judge_settings": lambda: [f for o in self.judges() if o.is_chosen for f in o.fields],
-        }.get(group, list)
-        return "" if any(each.problem for each in fields()) else sentence
+        match group:
+            case "settings":
+                fields = self.protocol_fields()
+            case "agent_settings":
+                fields = [f for o in self.agents(candidates=()) if o.is_chosen for f in o.fields]
+            case "judge_settings":
+                fields = [f for o in self.judges() if o.is_chosen for f in o.fields]
+            case _:
+                fields = []
+        return "" if any(each.problem for each in fields) else sentence
 
 
 def _plain(value: Any) -> str:

@@ -251,11 +251,10 @@ class _TrialPage:
         expected = ExpectedOutcome.objects.filter(
             criterion__task=self._trial.task_id, criterion__key=criterion.key
         ).order_by("index")
-        verdicts: dict[int, Verdict] = {}
-        for verdict in Verdict.objects.filter(
+        given = Verdict.objects.filter(
             judging__round=round_, judging__is_primary=True, outcome__in=expected
-        ).order_by("pk"):
-            verdicts[verdict.outcome_id] = verdict
+        ).order_by("pk")
+        verdicts = {verdict.outcome_id: verdict for verdict in given}
         pieces: dict[int, list[Evidence]] = defaultdict(list)
         for piece in Evidence.objects.filter(verdict__in=verdicts.values()).order_by("position"):
             pieces[piece.verdict_id].append(piece)
