@@ -76,8 +76,7 @@ def test_ten_deaths_of_the_server_end_with_the_marks_and_numbers_of_an_undisturb
     assert disturbed["state"] == undisturbed["state"] == "finished"
     assert marks_of(disturbed) == marks_of(undisturbed)
     numbers = [
-        bench.json("report", run)["runs"][run]
-        for bench, run in ((calm, calm_run), (shaken, shaken_run))
+        bench.json("report", run)["runs"][run] for bench, run in ((calm, calm_run), (shaken, shaken_run))
     ]
     assert numbers[0] == numbers[1]
     assert twice_marked(shaken) == 0
