@@ -35,7 +35,7 @@ class FigureKind(StrEnum):
         return "" if self is FigureKind.CUMULATIVE else f"_{self.value}"
 
     @property
-    def title(self) -> str:
+    def heading(self) -> str:
         return {"cumulative": "Cumulative", "state": "This round alone", "judged": "Judged only"}[self.value]
 
 

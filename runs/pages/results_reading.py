@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.display import settings_in_words
@@ -47,13 +47,14 @@ def reading_of(runs: Sequence[Run], entries: Sequence[Entry], *, recipe: Protoco
     shown = {entry.run for entry in entries}
     runs = [run for run in runs if run.pk in shown]
     names = {entry.run: entry.name for entry in entries}
+    ways: tuple[tuple[str, Callable[[Run], str]], ...] = (
+        ("Benchmark", lambda run: f"{run.benchmark} · sha256 {run.benchmark_hash[:12]}"),
+        ("Judge", lambda run: ", ".join([run.judge, *settings_in_words(run.judge_settings)])),
+        ("Settings", lambda run: ", ".join(settings_in_words(run.settings))),
+    )
     facts = [
         Fact(term=term, words=words)
-        for term, of in (
-            ("Benchmark", lambda run: f"{run.benchmark} · sha256 {run.benchmark_hash[:12]}"),
-            ("Judge", lambda run: ", ".join([run.judge, *settings_in_words(run.judge_settings)])),
-            ("Settings", lambda run: ", ".join(settings_in_words(run.settings))),
-        )
+        for term, of in ways
         for words in _said({run.pk: of(run) for run in runs}, names)
     ]
     facts += [

@@ -249,7 +249,7 @@ def _switches(request: HttpRequest, recipe: Protocol, current: FigureKind) -> li
     if len(kinds) < 2:
         return []
     return [
-        {"title": kind.title, "href": _address(request, figure=kind.value), "is_current": kind is current}
+        {"title": kind.heading, "href": _address(request, figure=kind.value), "is_current": kind is current}
         for kind in kinds
     ]
 
