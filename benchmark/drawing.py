@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -199,7 +200,7 @@ def _ordered(layers: list[list[Node]]) -> list[list[Node]]:
         return layers
     needed_by = _dependants([node for layer in layers for node in layer])
     for _ in range(3):
-        for upper, lower in zip(layers, layers[1:], strict=False):
+        for upper, lower in itertools.pairwise(layers):
             _sort_by_neighbours(lower, upper, {node.key: set(node.needs) for node in lower})
         for lower, upper in zip(reversed(layers), list(reversed(layers))[1:], strict=False):
             _sort_by_neighbours(upper, lower, needed_by)

@@ -48,7 +48,9 @@ def _install_from_distribution() -> None:
     _run("apt-get", "update", "-qq", deadline_s=120)
     for package in DISTRIBUTION_PACKAGES:
         # Ubuntu offers Chromium as a snap only, for which its package `chromium` does not exist.
-        if _run("apt-get", "install", "-qq", "-y", "--no-install-recommends", package, *FONTS, deadline_s=600):
+        if _run(
+            "apt-get", "install", "-qq", "-y", "--no-install-recommends", package, *FONTS, deadline_s=600
+        ):
             return
 
 

@@ -33,8 +33,10 @@ _pages = ProtocolTypeRouter(
     {
         "http": _site,
         "websocket": OriginValidator(
-            AuthMiddlewareStack(# Channels' own way of routing; the stubs of Django's `path` know HTTP views alone.
-                URLRouter([path("live/runs/<int:run_id>/", RunConsumer.as_asgi())])  # type: ignore[list-item, arg-type]),
+            AuthMiddlewareStack(
+                # Channels' own way of routing; the stubs of Django's `path` know HTTP views alone.
+                URLRouter([path("live/runs/<int:run_id>/", RunConsumer.as_asgi())])  # type: ignore[list-item, arg-type]
+            ),
             [settings.PUBLIC_URL],
         ),
     }

@@ -23,6 +23,7 @@ _stopping = threading.Event()
 def sweep_beside_the_worker(**_later: Any) -> None:
     """Find trials whose ring was lost: the broker guarantees nothing."""
     from django.conf import settings
+
     from runs.embedded import sweep_until
 
     threading.Thread(

@@ -1,295 +1,283 @@
-"""Geometry of the charts of a results page: places on a plane, no colours and no markup."""
+"""Charts as plain geometry: numbers in, paths and placed words out; a template sets them as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-LABEL_HEIGHT = 14.0
-_CHARACTER = 6.4
+from benchmark.rules.records import Estimate
+from runs.chart_parts import (
+    Bar,
+    BarChart,
+    BarGroup,
+    Interval,
+    Line,
+    LineChart,
+    Segment,
+    Series,
+    Style,
+    Word,
+)
 
+WIDE = 416
+NARROW = 340
+"""Widths in pixels; a chart is shown at the width that it was drawn for, so its words are never scaled."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
-    """A share between 0 and 1 with its half-width; None where it is undefined."""
+LINE_HEIGHT = 15
+_CHARACTER = 6.9
+"""Pixels that a character of 12 px takes in the widest of the likely faces, on average."""
 
-    value: float | None
-    half_width: float | None = None
+_TICKS = (0, 25, 50, 75, 100)
 
-    @property
-    def low(self) -> float | None:
-        return None if self.value is None else max(0.0, self.value - (self.half_width or 0.0))
-
-    @property
-    def high(self) -> float | None:
-        return None if self.value is None else min(1.0, self.value + (self.half_width or 0.0))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """One agent's values in order. `slot` is 1, 2 or 3 for a coloured series, 0 for a grey one."""
-
-    name: str
-    slot: int
-    values: tuple[Value, ...]
+type _Scale = Callable[[float], float]
+type _Place = Callable[[int], float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tick:
-    """A labelled place on an axis."""
-
-    at: float
-    label: str
+def interval_axis(width: int) -> tuple[Word, ...]:
+    """The words above a column of intervals."""
+    return tuple(Word(text=str(tick), x=_along(tick / 100, width), y=11, anchor="middle") for tick in _TICKS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnLine:
-    """A series as paths. `band` is empty for a grey series, and where no interval is known."""
-
-    series: Series
-    path: str
-    band: str
-    markers: tuple[str, ...]
-    label: str
-    label_y: float
-    end_y: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineChart:
-    """Rates by round, 0 to 100 upwards."""
-
-    width: int
-    height: int
-    left: float
-    right: float
-    bottom: float
-    lines: tuple[DrawnLine, ...]
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
-
-    @property
-    def label_x(self) -> float:
-        return self.right + 9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnBar:
-    """One bar from 0 with its whisker; undefined ones have a sentence in the bar's place."""
-
-    series: Series
-    y: float
-    width: float
-    whisker: str
-    value: str
-    absent: str
-
-    @property
-    def text_y(self) -> float:
-        return self.y + 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BarGroup:
-    """All series of one kind."""
-
-    title: str
-    title_y: float
-    bars: tuple[DrawnBar, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BarChart:
-    """Small multiples: a group a kind, a bar a series."""
-
-    width: int
-    height: int
-    left: float
-    right: float
-    bottom: float
-    groups: tuple[BarGroup, ...]
-    ticks: tuple[Tick, ...]
-
-    @property
-    def name_x(self) -> float:
-        return self.left - 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnInterval:
-    """One estimate on a scale from 0 to 100: a whisker with its marker; empty where undefined."""
-
-    whisker: str
-    marker: str
-
-
-def line_chart(series: Sequence[Series], *, width: int, height: int = 244, first: int = 1) -> LineChart:
-    """Draw values by round; labels stand at the ends of lines and keep clear of each other."""
-    longest = max((len(each.name) for each in series), default=0)
-    label_room = min(width * 0.36, (longest + 4) * _CHARACTER + 10)
-    left, top, right, bottom = 32.0, 10.0, width - label_room, height - 24.0
-    rounds = max((len(each.values) for each in series), default=0)
-
-    def x_of(place: int) -> float:
-        return left + 4 if rounds < 2 else left + 4 + (right - left - 8) * place / (rounds - 1)
-
-    def y_of(share: float) -> float:
-        return bottom - share * (bottom - top)
-
-    ends = [_last(each) for each in series]
-    wanted = [y_of(end) if end is not None else bottom for end in ends]
-    places = spread(wanted, gap=LABEL_HEIGHT, low=top + 4, high=bottom)
-    room = int((label_room - 10) / _CHARACTER)
-    lines = []
-    for each, end, place, end_y in zip(series, ends, places, wanted, strict=True):
-        figure = "–" if end is None else f"{end * 100:.0f}"
-        lines.append(
-            DrawnLine(
-                series=each,
-                path=_path(
-                    [(x_of(i), y_of(v.value)) for i, v in enumerate(each.values) if v.value is not None]
-                ),
-                band=_band(each, x_of, y_of) if each.slot else "",
-                markers=tuple(
-                    marker(each.slot, x_of(i), y_of(v.value))
-                    for i, v in enumerate(each.values)
-                    if v.value is not None and each.slot
-                ),
-                label=f"{_cut(each.name, room - len(figure) - 1)} {figure}",
-                label_y=round(place + 4, 1),
-                end_y=round(end_y, 1),
-            )
+def interval_of(estimate: Estimate | None, *, style: Style, width: int, height: int = 30) -> Interval:
+    """Draw one mean with its interval; what lies beyond 0 or 100 is cut off and left open."""
+    grid = tuple(
+        Segment(x1=_along(tick / 100, width), y1=0, x2=_along(tick / 100, width), y2=height)
+        for tick in _TICKS
+    )
+    if estimate is None or estimate.value is None:
+        reason = estimate.reason if estimate is not None and estimate.reason else "Not known."
+        return Interval(
+            width=width,
+            height=height,
+            style=style,
+            grid=grid,
+            span="",
+            marker="",
+            words=f"undefined: {reason}",
         )
-    # Grey ones first, so that what was chosen lies on top.
-    lines.sort(key=lambda line: line.series.slot != 0)
-    return LineChart(
+    middle = height / 2
+    words = f"{100 * estimate.value:.1f} per cent"
+    span = ""
+    if estimate.half_width is not None:
+        low, high = estimate.value - estimate.half_width, estimate.value + estimate.half_width
+        span = _span(low, high, width=width, y=middle)
+        words += f", interval {100 * low:.1f} to {100 * high:.1f}"
+    return Interval(
         width=width,
         height=height,
-        left=left,
-        right=right,
-        bottom=bottom,
-        lines=tuple(lines),
-        x_ticks=tuple(
-            Tick(
-                at=round(x_of(place), 1), label=f"Round {place + first}" if place == 0 else str(place + first)
-            )
-            for place in range(rounds)
-        ),
-        y_ticks=tuple(Tick(at=round(y_of(tick / 100), 1), label=str(tick)) for tick in (0, 25, 50, 75, 100)),
+        style=style,
+        grid=grid,
+        span=span,
+        marker=marker(style, _along(_clamped(estimate.value), width), middle),
+        words=words,
     )
 
 
-def bar_chart(kinds: Sequence[tuple[str, Sequence[Series]]], *, width: int) -> BarChart:
-    """Draw one value of each series for each kind; values stand in a column at the right."""
-    longest = max((len(each.name) for _, group in kinds for each in group), default=0)
-    left = min(width * 0.34, longest * _CHARACTER + 14)
-    right = width - 40.0
-    y = 4.0
-    groups = []
-    for title, group in kinds:
-        title_y = y + 12
-        y += 19
-        bars = []
-        for each in group:
-            bars.append(_bar(each, y, left=left, right=right, room=int((left - 12) / _CHARACTER)))
-            y += 17
-        groups.append(BarGroup(title=title, title_y=title_y, bars=tuple(bars)))
-        y += 8
-    bottom = y
+def line_chart(series: Sequence[Series], *, width: int, label_width: int = 128) -> LineChart:
+    """Draw rates by round, each series labelled at its end.
+
+    Bands are drawn for coloured series; a round without a number breaks the line.
+    """
+    rounds = max((len(each.estimates) for each in series), default=1)
+    bottom = max(208, 10 + LINE_HEIGHT * len(series))
+    left, right, top = 34.0, float(width - label_width), 10.0
+
+    def x_of(place: int) -> float:
+        return _rounded(left if rounds == 1 else left + (right - left) * place / (rounds - 1))
+
+    def y_of(share: float) -> float:
+        return _rounded(bottom - (bottom - top) * _clamped(share))
+
+    grid = tuple(Segment(x1=left, y1=y_of(t / 100), x2=right, y2=y_of(t / 100)) for t in _TICKS)
+    ticks = [Word(text=str(t), x=left - 8, y=y_of(t / 100) + 4, anchor="end") for t in _TICKS]
+    ticks += [
+        Word(
+            text=f"Round {place + 1}" if place == 0 else str(place + 1),
+            x=x_of(place),
+            y=bottom + 22,
+            anchor="start" if place == 0 else "end" if place == rounds - 1 else "middle",
+        )
+        for place in range(rounds)
+    ]
+    drawn = sorted(series, key=lambda each: each.style is not Style.OTHER)
+    labels = _end_labels(drawn, x=right + 9, y_of=y_of, room=label_width - 9, lowest=bottom + 4)
+    lines = tuple(
+        Line(
+            style=each.style,
+            path=_path(each.estimates, x_of=x_of, y_of=y_of),
+            band="" if each.style is Style.OTHER else _band(each.estimates, x_of=x_of, y_of=y_of),
+            markers=()
+            if each.style is Style.OTHER and rounds > 1
+            else tuple(
+                marker(each.style, x_of(place), y_of(estimate.value))
+                for place, estimate in enumerate(each.estimates)
+                if estimate is not None and estimate.value is not None
+            ),
+            label=label,
+        )
+        for each, label in zip(drawn, labels, strict=True)
+    )
+    return LineChart(width=width, height=int(bottom + 30), grid=grid, ticks=tuple(ticks), lines=lines)
+
+
+def bar_chart(titles: Sequence[str], series: Sequence[Series], *, width: int) -> BarChart:
+    """Draw a small multiple for each title; the estimates of a series are in the order of the titles."""
+    name_width = min(126.0, 12 + _CHARACTER * max((len(each.name) for each in series), default=0))
+    left, right = _rounded(name_width), float(width - 44)
+    groups: list[BarGroup] = []
+    y = 0.0
+    for place, title in enumerate(titles):
+        bars = tuple(
+            _bar(each, each.estimates[place], y=y + 22 + 17 * row, left=left, right=right, width=width)
+            for row, each in enumerate(series)
+        )
+        groups.append(BarGroup(title=Word(text=title, x=0, y=y + 14), bars=bars))
+        y += 30 + 17 * len(series)
+    bottom = max(y - 4, 20)
+    ticks = (0, 50, 100)
+    xs = [_rounded(left + (right - left) * tick / 100) for tick in ticks]
     return BarChart(
         width=width,
         height=int(bottom + 20),
-        left=left,
-        right=right,
-        bottom=bottom,
-        groups=tuple(groups),
+        grid=tuple(Segment(x1=x, y1=0, x2=x, y2=bottom) for x in xs),
         ticks=tuple(
-            Tick(at=round(left + (right - left) * tick / 100, 1), label=str(tick)) for tick in (0, 50, 100)
+            Word(text=str(tick), x=x, y=bottom + 15, anchor="middle")
+            for tick, x in zip(ticks, xs, strict=True)
         ),
+        groups=tuple(groups),
     )
 
 
-def interval(value: Value, *, slot: int, width: float = 240.0, y: float = 16.0) -> DrawnInterval:
-    """Draw one estimate on a scale `width` wide from 0 to 100."""
-    if value.value is None or value.low is None or value.high is None:
-        return DrawnInterval(whisker="", marker="")
-    return DrawnInterval(
-        whisker=_whisker(value.low * width, value.high * width, y, tall=4.5)
-        if value.half_width is not None
-        else "",
-        marker=marker(slot, value.value * width, y, size=4.6),
-    )
+def marker(style: Style, x: float, y: float) -> str:
+    """The path of a marker: a circle, a square or a triangle, by style."""
+    if style is Style.SECOND:
+        return f"M{_n(x - 3.8)} {_n(y - 3.8)}h7.6v7.6h-7.6z"
+    if style is Style.THIRD:
+        return f"M{_n(x)} {_n(y - 5)}L{_n(x + 5)} {_n(y + 4)}H{_n(x - 5)}z"
+    radius = 3.4 if style is Style.OTHER else 4.2
+    return f"M{_n(x - radius)} {_n(y)}a{radius} {radius} 0 1 0 {2 * radius} 0a{radius} {radius} 0 1 0 {-2 * radius} 0z"
 
 
-def spread(wanted: Sequence[float], *, gap: float, low: float, high: float) -> list[float]:
-    """Move places apart to at least `gap`, keeping their order and staying within bounds if possible."""
-    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
-    placed: list[float] = []
-    for index in order:
-        floor = placed[-1] + gap if placed else low
-        placed.append(max(wanted[index], floor))
-    ceiling = high
-    for place in range(len(placed) - 1, -1, -1):
-        placed[place] = min(placed[place], ceiling)
-        ceiling = placed[place] - gap
-    result = [0.0] * len(wanted)
-    for place, index in enumerate(order):
-        result[index] = placed[place]
-    return result
+def shortened(text: str, *, room: float) -> str:
+    """The text, cut so that it fits into `room` pixels of 12 px type."""
+    most = max(3, int(room / _CHARACTER))
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def marker(slot: int, x: float, y: float, *, size: float = 4.2) -> str:
-    """A path for the series' own marker: circle, square, triangle; a circle for grey ones."""
-    x, y = round(x, 1), round(y, 1)
-    if slot == 2:
-        return f"M{x - size:.1f} {y - size:.1f}h{2 * size:.1f}v{2 * size:.1f}h{-2 * size:.1f}z"
-    if slot == 3:
-        return f"M{x} {y - size - 0.8:.1f}l{size + 0.8:.1f} {2 * size:.1f}h{-2 * size - 1.6:.1f}z"
-    return f"M{x - size:.1f} {y}a{size} {size} 0 1 0 {2 * size:.1f} 0a{size} {size} 0 1 0 {-2 * size:.1f} 0z"
-
-
-def _bar(series: Series, y: float, *, left: float, right: float, room: int) -> DrawnBar:
-    value = series.values[0] if series.values else Value(value=None)
-    scale = right - left
-    drawn = Series(name=_cut(series.name, room), slot=series.slot, values=series.values)
-    if value.value is None or value.low is None or value.high is None:
-        return DrawnBar(series=drawn, y=y, width=0, whisker="", value="–", absent="undefined")
+def _bar(each: Series, estimate: Estimate | None, *, y: float, left: float, right: float, width: int) -> Bar:
+    name = Word(text=shortened(each.name, room=left - 8), x=left - 8, y=y + 9, anchor="end")
+    nothing = Word(text="–", x=width, y=y + 9, anchor="end")
+    if estimate is None or estimate.value is None:
+        reason = estimate.reason if estimate is not None and estimate.reason else "not known"
+        missing = Word(text=shortened(reason.rstrip("."), room=right - left - 8), x=left + 6, y=y + 9)
+        return Bar(
+            style=each.style,
+            name=name,
+            x=left,
+            y=y,
+            width=0,
+            height=11,
+            whisker="",
+            value=nothing,
+            missing=missing,
+        )
     whisker = ""
-    if value.half_width is not None:
-        whisker = _whisker(left + value.low * scale, left + value.high * scale, y + 6, tall=3.5)
-    return DrawnBar(
-        series=drawn,
+    if estimate.half_width is not None:
+        low = left + (right - left) * _clamped(estimate.value - estimate.half_width)
+        high = left + (right - left) * _clamped(estimate.value + estimate.half_width)
+        middle = y + 5.5
+        whisker = (
+            f"M{_n(low)} {_n(middle)}H{_n(high)}M{_n(low)} {_n(middle - 3)}v6M{_n(high)} {_n(middle - 3)}v6"
+        )
+    return Bar(
+        style=each.style,
+        name=name,
+        x=left,
         y=y,
-        width=round(value.value * scale, 1),
+        width=_rounded((right - left) * _clamped(estimate.value)),
+        height=11,
         whisker=whisker,
-        value=f"{value.value * 100:.0f}",
-        absent="",
+        value=Word(text=f"{100 * estimate.value:.0f}", x=width, y=y + 9, anchor="end"),
     )
 
 
-def _whisker(low: float, high: float, y: float, *, tall: float) -> str:
-    return (
-        f"M{low:.1f} {y}H{high:.1f}M{low:.1f} {y - tall:.1f}v{2 * tall:.1f}"
-        f"M{high:.1f} {y - tall:.1f}v{2 * tall:.1f}"
-    )
+def _end_labels(
+    drawn: Sequence[Series], *, x: float, y_of: _Scale, room: float, lowest: float
+) -> list[Word | None]:
+    """A label at the end of each series, moved apart where two would touch, never past the axis."""
+    wanted: list[tuple[float, int]] = []
+    texts: dict[int, str] = {}
+    for place, each in enumerate(drawn):
+        last = next((e for e in reversed(each.estimates) if e is not None and e.value is not None), None)
+        if last is None or last.value is None:
+            continue
+        value = f" {100 * last.value:.0f}"
+        texts[place] = shortened(each.name, room=room - _CHARACTER * len(value)) + value
+        wanted.append((y_of(last.value) + 4, place))
+    wanted.sort()
+    ys: list[float] = []
+    for y, _ in wanted:
+        ys.append(max(y, ys[-1] + LINE_HEIGHT) if ys else max(y, 12))
+    floor = lowest
+    for index in range(len(ys) - 1, -1, -1):
+        ys[index] = min(ys[index], floor)
+        floor = ys[index] - LINE_HEIGHT
+    labels: list[Word | None] = [None] * len(drawn)
+    for (_, place), y in zip(wanted, ys, strict=True):
+        labels[place] = Word(text=texts[place], x=x, y=_rounded(y))
+    return labels
 
 
-def _last(series: Series) -> float | None:
-    return series.values[-1].value if series.values else None
+def _path(estimates: Sequence[Estimate | None], *, x_of: _Place, y_of: _Scale) -> str:
+    parts: list[str] = []
+    is_open = False
+    for place, estimate in enumerate(estimates):
+        if estimate is None or estimate.value is None:
+            is_open = False
+            continue
+        parts.append(f"{'L' if is_open else 'M'}{_n(x_of(place))} {_n(y_of(estimate.value))}")
+        is_open = True
+    return "".join(parts)
 
 
-def _path(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) if points else ""
+def _band(estimates: Sequence[Estimate | None], *, x_of: _Place, y_of: _Scale) -> str:
+    """Upper edge there, lower edge back, a closed piece for each stretch that has intervals."""
+    pieces: list[str] = []
+    stretch: list[tuple[float, float, float]] = []
+    for place, estimate in enumerate([*estimates, None]):
+        if estimate is not None and estimate.value is not None and estimate.half_width is not None:
+            low, high = estimate.value - estimate.half_width, estimate.value + estimate.half_width
+            stretch.append((x_of(place), y_of(high), y_of(low)))
+            continue
+        if len(stretch) > 1:
+            there = "L".join(f"{_n(x)} {_n(high)}" for x, high, _ in stretch)
+            back = "L".join(f"{_n(x)} {_n(low)}" for x, _, low in reversed(stretch))
+            pieces.append(f"M{there}L{back}z")
+        stretch = []
+    return "".join(pieces)
 
 
-def _band(series: Series, x_of: Callable[[int], float], y_of: Callable[[float], float]) -> str:
-    known = [(i, v) for i, v in enumerate(series.values) if v.half_width is not None and v.value is not None]
-    if len(known) < 2:
-        return ""
-    upper = [(x_of(i), y_of(v.high or 0.0)) for i, v in known]
-    lower = [(x_of(i), y_of(v.low or 0.0)) for i, v in reversed(known)]
-    return _path([*upper, *lower]) + "z"
+def _span(low: float, high: float, *, width: int, y: float) -> str:
+    start, end = _along(_clamped(low), width), _along(_clamped(high), width)
+    path = f"M{_n(start)} {_n(y)}H{_n(end)}"
+    if low >= 0:
+        path += f"M{_n(start)} {_n(y - 4)}v8"
+    if high <= 1:
+        path += f"M{_n(end)} {_n(y - 4)}v8"
+    return path
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: max(1, most - 1)].rstrip() + "…"
+def _along(share: float, width: int) -> float:
+    """Where a share stands on an axis that leaves room for half a tick's word at either end."""
+    return _rounded(12 + (width - 24) * share)
+
+
+def _clamped(share: float) -> float:
+    return min(1.0, max(0.0, share))
+
+
+def _rounded(number: float) -> float:
+    return round(number, 1)
+
+
+def _n(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")

@@ -11,6 +11,9 @@ from benchmark.rules.records import Estimate, Scores
 from runs import history
 from runs.models import MetricValue, Run
 
+COUNTS = ("errors", "skipped", "infrastructure_failures", "audit_failed", "unfinished")
+"""What is counted beside the metrics and stored under the same names."""
+
 
 def store(run: Run) -> Scores:
     """Recompute every number of a run from its marks and replace the stored ones."""
@@ -45,6 +48,8 @@ def _rows(run: Run, scores: Scores) -> list[MetricValue]:
 
 def _scopes(scores: Scores) -> Iterator[tuple[str, int, Mapping[str, Estimate]]]:
     yield "", 0, scores.metrics
+    n = len(scores.per_task)
+    yield "", 0, {name: Estimate(value=getattr(scores, name), n=n) for name in COUNTS}
     for at in scores.per_round:
         yield "", at.round, at.metrics
     for task_key, metrics in scores.per_task.items():

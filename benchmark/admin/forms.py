@@ -12,10 +12,10 @@ from django.core.exceptions import ValidationError
 from benchmark.curating import uploads_of
 from benchmark.models import Benchmark, Criterion, ExpectedOutcome, Prerequisite, Task
 from benchmark.packs.checks import graph_findings
+from benchmark.packs.deploy import deploy_problems
 from benchmark.packs.head import checked_settings
 from benchmark.packs.located import unstorable_values
 from benchmark.packs.names import KEY_RULE, is_key
-from benchmark.packs.tasks import deploy_problems
 from benchmark.packs.texts import tidy
 from benchmark.protocols import protocol
 from benchmark.rules.scripts import criterion_script_problems

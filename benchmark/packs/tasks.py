@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.packs.checks import rubric_findings
+from benchmark.packs.deploy import deploy_problems
 from benchmark.packs.listing import Listing
 from benchmark.packs.located import read_json, read_toml
 from benchmark.packs.names import expected_instead
@@ -20,8 +21,6 @@ from benchmark.rules.records import CriterionSpec, OutcomeSpec, TaskSpec
 TASK_FILES = ("task.toml", "request.md", "prd.md", "rubric.json")
 NEEDED_FILES = ("task.toml", "request.md", "rubric.json")
 TASK_FIELDS = ("title", "deploy", "facts")
-DEPLOY_FIELDS = ("kind", "build", "start")
-DEPLOY_KINDS = ("static", "vite", "node", "python")
 LONGEST_TITLE = 300
 
 
@@ -65,24 +64,6 @@ def read_task(
 def criteria_from(rubric: Mapping[str, Any]) -> tuple[CriterionSpec, ...]:
     """Return the criteria of a rubric without findings."""
     return tuple(_criterion(criterion) for criterion in rubric["criteria"])
-
-
-def deploy_problems(deploy: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (field, sentence) for everything in a `[deploy]` table that is not understood."""
-    found = [
-        (field, f"the field {field!r} is unknown; {expected_instead(field, DEPLOY_FIELDS)}")
-        for field in deploy
-        if field not in DEPLOY_FIELDS
-    ]
-    kind = deploy.get("kind")
-    if kind is not None and kind not in DEPLOY_KINDS:
-        found.append(("kind", f"kind is {kind!r}; it takes {', '.join(DEPLOY_KINDS)}."))
-    found += [
-        (field, f"{field} is {deploy[field]!r:.60}, not a text.")
-        for field in DEPLOY_FIELDS[1:]
-        if field in deploy and not (isinstance(deploy[field], str) and deploy[field].strip())
-    ]
-    return found
 
 
 def _layout_problems(listing: Listing, folder: str, problems: Problems) -> None:

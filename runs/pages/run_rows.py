@@ -154,6 +154,7 @@ def _running(trials: Sequence[Trial]) -> dict[tuple[int, int], frozenset[str]]:
     found: dict[tuple[int, int], set[str]] = defaultdict(set)
     rows = RunEvent.objects.filter(Q(kind="begin"), trial__in=judging).order_by("pk")
     for trial_id, number, key in rows.values_list("trial_id", "round_number", "criterion"):
-        found[trial_id, number].add(key)
+        if number is not None:
+            found[trial_id, number].add(key)
     last = {trial_id: max(number for t, number in found if t == trial_id) for trial_id, _ in found}
     return {place: frozenset(keys) for place, keys in found.items() if place[1] == last[place[0]]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -250,11 +251,10 @@ class _TrialPage:
         expected = ExpectedOutcome.objects.filter(
             criterion__task=self._trial.task_id, criterion__key=criterion.key
         ).order_by("index")
-        verdicts: dict[int, Verdict] = {}
-        for verdict in Verdict.objects.filter(
+        given = Verdict.objects.filter(
             judging__round=round_, judging__is_primary=True, outcome__in=expected
-        ).order_by("pk"):
-            verdicts[verdict.outcome_id] = verdict
+        ).order_by("pk")
+        verdicts = {verdict.outcome_id: verdict for verdict in given}
         pieces: dict[int, list[Evidence]] = defaultdict(list)
         for piece in Evidence.objects.filter(verdict__in=verdicts.values()).order_by("position"):
             pieces[piece.verdict_id].append(piece)
@@ -336,7 +336,7 @@ class _TrialPage:
 
     def _pairs(self, first: Round, second: Round) -> list[dict[str, Any]]:
         judged = [round_.number for round_ in self._rounds if self._marks.get(round_.number)]
-        pairs = list(zip(judged, judged[1:], strict=False))
+        pairs = list(pairwise(judged))
         if len(judged) > 2:
             pairs.append((judged[0], judged[-1]))
         return [

@@ -37,7 +37,14 @@ from runs.models import (
 )
 
 LETTERS = {"p": Mark.PASS, "a": Mark.PARTIAL, "f": Mark.FAIL, "s": Mark.SKIPPED, "e": Mark.ERROR}
-STAGES = (StageName.BRIEF, StageName.CODE, StageName.DEPLOY, StageName.JUDGE, StageName.FEEDBACK, StageName.SCORE)
+STAGES = (
+    StageName.BRIEF,
+    StageName.CODE,
+    StageName.DEPLOY,
+    StageName.JUDGE,
+    StageName.FEEDBACK,
+    StageName.SCORE,
+)
 
 # key, title, kind, weight, prerequisites, number of outcomes
 RUBRIC: tuple[tuple[str, str, str, int, tuple[str, ...], int], ...] = (
@@ -109,7 +116,9 @@ def _task(made: Benchmark, key: str, *, position: int, rubric: Sequence[Any]) ->
     )
     by_key = {criterion.key: criterion for criterion in criteria}
     Prerequisite.objects.bulk_create(
-        Prerequisite(criterion=by_key[c], needs=by_key[need]) for c, _, _, _, needs, _ in rubric for need in needs
+        Prerequisite(criterion=by_key[c], needs=by_key[need])
+        for c, _, _, _, needs, _ in rubric
+        for need in needs
     )
     ExpectedOutcome.objects.bulk_create(
         ExpectedOutcome(
@@ -122,7 +131,11 @@ def _task(made: Benchmark, key: str, *, position: int, rubric: Sequence[Any]) ->
         for index in range(outcomes)
     )
     TaskFile.objects.create(
-        task=task, role="data", path="seeds.csv", digest=blobs.save_bytes(b"name,month\nBroad bean,11\n"), size=25
+        task=task,
+        role="data",
+        path="seeds.csv",
+        digest=blobs.save_bytes(b"name,month\nBroad bean,11\n"),
+        size=25,
     )
     for number in (1, 2, 3):
         RecordedWorkspace.objects.create(
@@ -135,14 +148,24 @@ def workspace(number: int) -> str:
     """The digest of a snapshot whose files differ from round to round."""
     lines = ["export function borrow(packet) {", "  basket.push(packet.id);", "  packet.left -= 1;", "}"]
     if number > 1:
-        lines[1:2] = ["  if (basket.length >= 5) {", '    return refuse("Five packets at a time.");', "  }", "  basket.push(packet.id);"]
-    files = {"index.html": f"<h1>Seed library</h1>\n<!-- {number} -->\n", "src/basket.js": "\n".join(lines) + "\n"}
+        lines[1:2] = [
+            "  if (basket.length >= 5) {",
+            '    return refuse("Five packets at a time.");',
+            "  }",
+            "  basket.push(packet.id);",
+        ]
+    files = {
+        "index.html": f"<h1>Seed library</h1>\n<!-- {number} -->\n",
+        "src/basket.js": "\n".join(lines) + "\n",
+    }
     if number > 2:
         files["src/stock.js"] = "export const floor = 0;\n"
     return snapshots.save(
         snapshots.Snapshot(
             files=tuple(
-                snapshots.SnapshotFile(path=path, digest=blobs.save_bytes(text.encode()), size=len(text), executable=False)
+                snapshots.SnapshotFile(
+                    path=path, digest=blobs.save_bytes(text.encode()), size=len(text), executable=False
+                )
                 for path, text in files.items()
             )
         )
@@ -168,7 +191,8 @@ def run(
         code_agent_settings={"candidate": agent},
         judge="scripted",
         judge_settings={"step_timeout": 3.0},
-        settings={"threshold": 0.5, "mode": "dag", "max_rounds": 3, "request": "query"} | dict(settings or {}),
+        settings={"threshold": 0.5, "mode": "dag", "max_rounds": 3, "request": "query"}
+        | dict(settings or {}),
         state=state,
         started_at=now - started_ago,
         finished_at=now - timedelta(minutes=2) if state in (RunState.FINISHED, RunState.CANCELLED) else None,
@@ -243,7 +267,11 @@ def _round(
     )
     for place, text in enumerate(("I read the request.", "Wrote src/basket.js", "Done.")):
         TrajectoryEvent.objects.create(
-            round=made, position=place, at=begun + timedelta(seconds=place), kind="message" if place != 1 else "tool_call", text=text
+            round=made,
+            position=place,
+            at=begun + timedelta(seconds=place),
+            kind="message" if place != 1 else "tool_call",
+            text=text,
         )
     judging = Judging.objects.create(
         round=made, judge="scripted", judge_version="1", settings_hash="0" * 64, is_primary=True
@@ -258,7 +286,9 @@ def _stages(round_: Round, *, begun: datetime, is_open: bool, current: StageName
         minutes = {StageName.CODE: 4.0, StageName.JUDGE: 3.2, StageName.DEPLOY: 0.8}.get(stage, 0.3)
         is_current = is_open and stage is current
         end = at + timedelta(minutes=minutes)
-        StageRecord.objects.create(round=round_, stage=stage, started_at=at, finished_at=None if is_current else end)
+        StageRecord.objects.create(
+            round=round_, stage=stage, started_at=at, finished_at=None if is_current else end
+        )
         if is_current:
             return
         at = end
@@ -292,19 +322,34 @@ def judge(judging: Judging, letters: str, *, with_evidence: bool = True) -> None
             )
         ):
             pieces.append(
-                Evidence(verdict=verdict, kind=kind, name=name, media_type=media_type, digest=digest, size=100, position=position)
+                Evidence(
+                    verdict=verdict,
+                    kind=kind,
+                    name=name,
+                    media_type=media_type,
+                    digest=digest,
+                    size=100,
+                    position=position,
+                )
             )
     Evidence.objects.bulk_create(pieces)
 
 
 def _words(mark: Mark) -> dict[str, Any]:
-    return {
-        Mark.PASS: {"rationale": "The basket holds the packet, and the stock shown fell from 4 to 3.", "seconds": 1.2},
+    words: dict[Mark, dict[str, Any]] = {
+        Mark.PASS: {
+            "rationale": "The basket holds the packet, and the stock shown fell from 4 to 3.",
+            "seconds": 1.2,
+        },
         Mark.FAIL: {"rationale": "Expected at most 5 packets in the basket; it held 6.", "seconds": 3.4},
         Mark.PARTIAL: {"rationale": "The message appears, but does not say why."},
-        Mark.SKIPPED: {"rationale": "Not judged, because c3 Sowing month is not satisfied.", "reason": "needs:c3"},
+        Mark.SKIPPED: {
+            "rationale": "Not judged, because c3 Sowing month is not satisfied.",
+            "reason": "needs:c3",
+        },
         Mark.ERROR: {"rationale": "No script was written for this outcome.", "reason": "no_script"},
-    }[mark]
+    }
+    return words[mark]
 
 
 def _picture() -> str:
@@ -333,7 +378,14 @@ def _picture() -> str:
 
 def _actions() -> str:
     steps = [
-        {"number": 1, "words": "clicked the button “Borrow”", "ok": True, "ms": 61, "reading": None, "problem": ""},
+        {
+            "number": 1,
+            "words": "clicked the button “Borrow”",
+            "ok": True,
+            "ms": 61,
+            "reading": None,
+            "problem": "",
+        },
         {
             "number": 2,
             "words": "expected the basket to hold at most 5 packets",
@@ -351,7 +403,9 @@ def _actions() -> str:
 
 
 def _console() -> str:
-    entries = [{"ms": 120, "type": "error", "text": "packet.left is undefined\u001b[0m", "url": "/src/basket.js"}]
+    entries = [
+        {"ms": 120, "type": "error", "text": "packet.left is undefined\u001b[0m", "url": "/src/basket.js"}
+    ]
     return blobs.save_bytes(json.dumps({"entries": entries, "cut": 0, "flooded": False}).encode())
 
 
@@ -360,7 +414,9 @@ def _network() -> str:
         {"ms": 3, "method": "GET", "url": "/", "status": 200},
         {"ms": 40, "method": "GET", "url": "/seeds.json", "status": 404},
     ]
-    return blobs.save_bytes(json.dumps({"blocked": 2, "entries": entries, "cut": 0, "flooded": False}).encode())
+    return blobs.save_bytes(
+        json.dumps({"blocked": 2, "entries": entries, "cut": 0, "flooded": False}).encode()
+    )
 
 
 def live_run(of: Benchmark | None = None) -> Run:
@@ -372,7 +428,9 @@ def live_run(of: Benchmark | None = None) -> Run:
     of = of or benchmark(tasks=tasks)
     made = run(of, state=RunState.RUNNING)
     done, busy = TrialState.FINISHED, TrialState.RUNNING
-    judged = trial(made, "seed-library", ["ppffsppfpfsspa", "pppfsp...f..pp"], state=busy, stage=StageName.JUDGE)
+    judged = trial(
+        made, "seed-library", ["ppffsppfpfsspa", "pppfsp...f..pp"], state=busy, stage=StageName.JUDGE
+    )
     trial(made, "score-atlas", ["ppppffpppsspsa", "ppppppppaspppp", "pppppppppppppp"], state=done)
     trial(made, "trail-diary", ["fsssssssssssss", "ppppfsppppppfp", "ppppppppppppfp"], state=done)
     trial(made, "corner-shop", ["ppppppfpppsspp", "pppppppppppppp"], state=done)
@@ -411,9 +469,18 @@ def finished_runs(of: Benchmark | None = None) -> list[Run]:
     tasks = ("seed-library", "score-atlas", "corner-shop", "tide-table", "quiz-night", "rota-board")
     of = of or benchmark("seed-race", tasks=tasks)
     words = {
-        "heron-2": (["ppppffpppsspsp", "pppppppppppppp"], ["pppppppppsspsf", "ppppppppppppaf", "ppppppppppppap"]),
-        "quill-34b": (["ppffsppfpfsspa", "pppppppfpppppa", "ppppppppfpppfa"], ["pppfspppppppsf", "pppppppppppppf", "pppppppppppppf"]),
-        "tern-9b": (["pfsspfsssssspf", "pppfsfsssssspf", "ppppppsffsssff"], ["fsssssssssssss", "pffsssssssssff", "ppffsppfpfssff"]),
+        "heron-2": (
+            ["ppppffpppsspsp", "pppppppppppppp"],
+            ["pppppppppsspsf", "ppppppppppppaf", "ppppppppppppap"],
+        ),
+        "quill-34b": (
+            ["ppffsppfpfsspa", "pppppppfpppppa", "ppppppppfpppfa"],
+            ["pppfspppppppsf", "pppppppppppppf", "pppppppppppppf"],
+        ),
+        "tern-9b": (
+            ["pfsspfsssssspf", "pppfsfsssssspf", "ppppppsffsssff"],
+            ["fsssssssssssss", "pffsssssssssff", "ppffsppfpfssff"],
+        ),
     }
     made = []
     for agent, (one, other) in words.items():

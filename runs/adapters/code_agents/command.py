@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -31,6 +30,7 @@ from runs.adapters.sandboxes import (
     clean_environment,
     passed_variables,
 )
+from runs.adapters.sandboxes.folders import own_folder
 from runs.adapters.sandboxes.lines import Budget, Line, follow_lines
 from runs.errors import StageError
 from runs.ports import AgentTurn, Brief, CancelCheck, EventKind, TrajectoryEventRecord
@@ -126,8 +126,7 @@ class CommandAgent:
 
         Raises StageError when the command does not exist or cannot be held.
         """
-        self.scratch.mkdir(parents=True, exist_ok=True)
-        home = Path(tempfile.mkdtemp(prefix="agent-", dir=self.scratch))
+        home = own_folder(self.scratch, purpose="agent")
         try:
             return self._work(brief, home=home, record=record, is_cancelled=is_cancelled)
         finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import shutil
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -30,7 +29,7 @@ from runs.adapters.sandboxes import (
     clean_environment,
     follow,
 )
-from runs.adapters.sandboxes.folders import copy_into, remove_folder
+from runs.adapters.sandboxes.folders import copy_into, own_folder, remove_folder
 from runs.errors import StageError
 from runs.ports import CancelCheck, DeploymentKind, RunningApp
 
@@ -91,8 +90,7 @@ class LocalDeployer:
     @contextmanager
     def _place(self) -> Iterator[Path]:
         try:
-            self.scratch.mkdir(parents=True, exist_ok=True)
-            place = Path(tempfile.mkdtemp(prefix="deploy-", dir=self.scratch))
+            place = own_folder(self.scratch, purpose="deploy")
             (place / "home").mkdir()
         except OSError as error:
             raise _copy_trouble(error) from error

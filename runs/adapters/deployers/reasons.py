@@ -30,7 +30,7 @@ def why_silent(answer: NoAnswer, *, path: str, seconds: float, taken: int | None
         case Silence.NO_ANSWER:
             ports = ", ".join(str(port) for port in answer.ports)
             if answer.status is not None:
-                return f"The application answered {answer.status} at {self.plan.health} for {seconds:g} s."
+                return f"The application answered {answer.status} at {path} for {seconds:g} s."
             return f"The application listens on port {ports} but did not answer within {seconds:g} s."
 
 

@@ -6,7 +6,6 @@ import base64
 import logging
 import secrets
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from runs.adapters.sandboxes.folders import own_folder
 from runs.errors import Cancelled, StageError
 from runs.ports import CandidateBroken, Deployer, DeploymentReport, RunningApp
 
@@ -213,8 +213,7 @@ class PreviewManager:
             self._fill_places()
 
     def _serve(self, entry: _Entry) -> None:
-        self._scratch.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix="preview-", dir=self._scratch))
+        folder = own_folder(self._scratch, purpose="preview")
         try:
             entry.fill(folder)
             with self._deployer.serve(folder, deploy=entry.deploy, is_cancelled=entry.stop.is_set) as app:

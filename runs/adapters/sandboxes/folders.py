@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import platform
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +22,20 @@ class Copied:
 
     files: int
     left_out: tuple[str, ...] = ()
+
+
+def own_folder(parent: Path, *, purpose: str) -> Path:
+    """Make a fresh folder below `parent`, and remove those that killed processes of this machine left.
+
+    Raises OSError.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    machine = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+    for left in parent.glob(f"{purpose}-{machine}-*-*"):
+        pid = left.name.split("-")[-2]
+        if pid.isdecimal() and not _is_alive(int(pid)):
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{purpose}-{machine}-{os.getpid()}-", dir=parent))
 
 
 def copy_into(target: Path, source: Path) -> Copied:
@@ -67,6 +85,16 @@ def remove_folder(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def _walk(folder: Path) -> Iterator[Path]:
     """Yield parents before children, links as themselves."""
     for child in sorted(folder.iterdir()):
@@ -78,4 +106,8 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _leads_out(link: Path, root: Path) -> bool:
-    return link.readlink().is_absolute() or not link.resolve().is_relative_to(root.resolve())
+    try:
+        aim = link.resolve()
+    except (OSError, RuntimeError):  # A link to itself, in the words of one Python or the other.
+        return True
+    return link.readlink().is_absolute() or not aim.is_relative_to(root.resolve())

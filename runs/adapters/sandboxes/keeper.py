@@ -149,14 +149,32 @@ class Keeper:
         with suppress(BlockingIOError):
             os.read(self._woken, 4096)
 
-    def _reap(self) -> None:
-        with suppress(ChildProcessError):
+    def _reap(self) -> bool:
+        """Take the ends of our children; answers True when there is no child at all any more."""
+        try:
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
                 if pid == 0:
-                    return
+                    return False
                 if pid == self._command:
                     self._status = os.waitstatus_to_exitcode(status)
+        except ChildProcessError:
+            return True
+
+    def _is_alone(self) -> bool:
+        """Answer whether nothing is left of the command.
+
+        Whatever descends from a subreaper hangs on one of its children, so the kernel's answer that there
+        is no child is exact; a look through /proc may miss one that is just being born.
+        """
+        childless = self._reap()
+        if _HAS_PROC:
+            return childless
+        try:
+            os.killpg(self._command, 0)
+        except (ProcessLookupError, PermissionError):
+            return True
+        return False
 
     def _end_all(self, grace: float) -> int:
         """End all descendants, kindly first; answers how many could not be ended (none, normally)."""
@@ -164,21 +182,20 @@ class Keeper:
             os.setpriority(os.PRIO_PROCESS, 0, -15)
         living = self._living()
         self._left_behind = len([pid for pid in living if pid != self._command])
-        if grace > 0 and living:
+        if grace > 0:
             for pid in living:
                 self._signal(pid, signal.SIGTERM)
-            self._wait_until_none(time.monotonic() + grace)
+            self._wait_until_alone(time.monotonic() + grace)
         give_up = time.monotonic() + _GIVE_UP_AFTER
-        while self._living() and time.monotonic() < give_up:
+        while not self._is_alone() and time.monotonic() < give_up:
             for pid in self._frozen():
                 self._killed.add(pid)
                 self._signal(pid, signal.SIGKILL)
-            self._wait_until_none(time.monotonic() + 0.05)
-        self._reap()
-        return len(self._living())
+            self._wait_until_alone(time.monotonic() + 0.05)
+        return 0 if self._is_alone() else max(1, len(self._living()))
 
-    def _wait_until_none(self, until: float) -> None:
-        while self._living() and (left := until - time.monotonic()) > 0:
+    def _wait_until_alone(self, until: float) -> None:
+        while not self._is_alone() and (left := until - time.monotonic()) > 0:
             wish = self._asked()
             if wish is not None:
                 until = min(until, time.monotonic() + wish)
@@ -189,26 +206,19 @@ class Keeper:
         frozen: set[int] = set()
         for _pass in range(200):
             fresh = [pid for pid in self._living() if pid not in frozen]
+            # One that forks and exits at once lands here, as our own child, under ever new numbers.
+            fresh += [pid for pid in _own_children() if pid not in frozen]
             if not fresh:
                 break
             for pid in fresh:
                 self._signal(pid, signal.SIGSTOP)
             frozen.update(fresh)
-            # One that forks and exits at once lands here, as our own child, under ever new numbers.
-            for pid in _own_children():
-                self._signal(pid, signal.SIGSTOP)
-                frozen.add(pid)
         return frozen
 
     def _living(self) -> list[int]:
-        self._reap()
-        if _HAS_PROC:
-            return descendants_of(os.getpid())
-        try:
-            os.killpg(self._command, 0)
-        except (ProcessLookupError, PermissionError):
+        if self._is_alone():
             return []
-        return [self._command]
+        return descendants_of(os.getpid()) if _HAS_PROC else [self._command]
 
     def _signal(self, pid: int, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -126,7 +125,7 @@ async def _upload(visit: Visit, step: Step, limit: float) -> None:
 def _upload_path(uploads: Path | None, name: str) -> Path:
     if uploads is not None:
         folder = uploads.resolve()
-        path = (folder / name.removeprefix("uploads/")).resolve()
+        path = (folder / name).resolve()
         if path.is_file() and path.is_relative_to(folder):
             return path
     raise ScriptProblem("missing_upload", f"The task has no file {name!r} to upload.")
@@ -197,13 +196,13 @@ async def picture_of(element: Locator, *, limit: float) -> str:
 
 async def _element(visit: Visit, target: Any, limit: float) -> Locator:
     """Return the one element that a step goes to; raises StepFailed when none comes in time."""
-    deadline = time.monotonic() + limit
+    deadline = visit.pulse.deadline(limit)
     while True:
         element = await the_one(visit.page, target)
         if await element.count():
             visit.touched = element
             return element
-        if time.monotonic() > deadline:
+        if deadline.is_over():
             raise StepFailed(f"Could not find {described(target)} within {seconds(limit)}.")
         await asyncio.sleep(_POLL)
 

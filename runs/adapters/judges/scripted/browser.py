@@ -10,8 +10,9 @@ from playwright.async_api import Browser, BrowserContext, Playwright
 from playwright.async_api import Error as PlaywrightError
 
 from runs.adapters.judges.scripted.fence import Fence
+from runs.adapters.judges.scripted.pulse import Pulse
 from runs.adapters.judges.scripted.settings import ScriptedSettings
-from runs.adapters.judges.scripted.troubles import BenchTrouble
+from runs.adapters.judges.scripted.troubles import BenchTrouble, NoBrowser
 
 LAUNCH_SECONDS = 60.0
 HEALTH_SECONDS = 10.0
@@ -40,6 +41,7 @@ class CandidateBrowser:
         self._downloads = downloads
         self._browser: Browser | None = None
         self._lock = asyncio.Lock()
+        self.pulse = Pulse()
 
     @property
     def version(self) -> str:
@@ -47,7 +49,7 @@ class CandidateBrowser:
         return self._browser.version if self._browser is not None else ""
 
     async def start(self) -> None:
-        """Launch the browser if it is not running; raises BenchTrouble when it does not start."""
+        """Launch the browser if it is not running; raises NoBrowser when it does not start."""
         async with self._lock:
             await self._started()
 
@@ -73,7 +75,7 @@ class CandidateBrowser:
         if browser is None or not browser.is_connected():
             return False
         try:
-            return bool(await asyncio.wait_for(_tried(browser), HEALTH_SECONDS))
+            return bool(await self.pulse.wait_for(_tried(browser), HEALTH_SECONDS))
         except (PlaywrightError, TimeoutError):
             return False
 
@@ -96,14 +98,22 @@ class CandidateBrowser:
             self._browser = await self._launched(sandbox=self._has_sandbox)
         except PlaywrightError as error:
             if not (self._has_sandbox and "sandbox" in error.message):
-                raise _launch_trouble(error) from None
+                raise _no_browser(error) from None
             # Some distributions forbid the user namespaces that Chromium's sandbox is made of.
             self._has_sandbox = False
             try:
                 self._browser = await self._launched(sandbox=False)
             except PlaywrightError as second:
-                raise _launch_trouble(second) from None
+                raise _no_browser(second) from None
+        await self._follow_pulse(self._browser)
         return self._browser
+
+    async def _follow_pulse(self, browser: Browser) -> None:
+        try:
+            context = await browser.new_context()
+            self.pulse.follow(await context.new_page())
+        except PlaywrightError as error:
+            raise _no_browser(error) from None
 
     async def _launched(self, *, sandbox: bool) -> Browser:
         return await self._playwright.chromium.launch(
@@ -118,6 +128,7 @@ class CandidateBrowser:
         )
 
     async def _ended(self) -> None:
+        self.pulse.stop()
         browser, self._browser = self._browser, None
         if browser is not None:
             with suppress(PlaywrightError, TimeoutError):
@@ -144,7 +155,7 @@ async def _tried(browser: Browser) -> int:
         await context.close()
 
 
-def _launch_trouble(error: PlaywrightError) -> BenchTrouble:
-    lines = [line.strip() for line in error.message.splitlines() if line.strip()]
+def _no_browser(error: PlaywrightError) -> NoBrowser:
+    lines = [line.strip() for line in error.message.splitlines() if line.strip()] or ["no reason given"]
     telling = next((line for line in lines if "rror" in line and "browserType.launch" not in line), lines[0])
-    return BenchTrouble("browser_missing", f"Chromium does not start: {telling[:300]}")
+    return NoBrowser(f"Chromium does not start: {telling[:300]}")

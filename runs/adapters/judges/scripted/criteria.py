@@ -142,7 +142,12 @@ class _CriterionWork:
         began = time.monotonic()
         bench = self._bench
         visit = Visit(
-            context, fence=bench.fence, settings=bench.settings, matcher=bench.matcher, uploads=bench.uploads
+            context,
+            fence=bench.fence,
+            settings=bench.settings,
+            matcher=bench.matcher,
+            uploads=bench.uploads,
+            pulse=bench.browser.pulse,
         )
         performance = Performance(visit, budget, bench.browser.is_healthy)
         await self._start_chunk(context, index)

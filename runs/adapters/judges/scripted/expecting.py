@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -35,12 +34,12 @@ _MOST_DOWNLOADED = 2_000_000
 async def expect(visit: Visit, step: Step, action: str, *, limit: float) -> Any:
     """Wait until an expectation holds and return what was read; StepFailed says what was seen instead."""
     check = _CHECKS[action]
-    visit_reading = Reading()
-    deadline = time.monotonic() + limit
+    reading = Reading()
+    deadline = visit.pulse.deadline(limit)
     pauses = iter(_PAUSES)
     while True:
         try:
-            shortfall = await check(visit, step, visit_reading)
+            shortfall = await check(visit, step, reading)
         except KeyError as error:
             raise ScriptProblem("script", f"Nothing was remembered as {error.args[0]!r}.") from None
         except TypeError as error:
@@ -50,9 +49,9 @@ async def expect(visit: Visit, step: Step, action: str, *, limit: float) -> Any:
                 raise
             shortfall = "The page did not come to rest."
         if shortfall is None:
-            return visit_reading.value
-        if time.monotonic() >= deadline or action in _AT_ONCE:
-            raise StepFailed(shortfall)
+            return reading.value
+        if deadline.is_over() or action in _AT_ONCE:
+            raise StepFailed(shortfall, reading=reading.value)
         await asyncio.sleep(next(pauses, _PAUSES[-1]))
 
 

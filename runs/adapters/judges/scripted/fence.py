@@ -27,11 +27,11 @@ class Fence:
     def arguments(self) -> tuple[str, ...]:
         """Command-line arguments that close every way but one.
 
-        Every name and address but the candidate's, IP literals too, resolves to nothing; the
-        candidate's name leads to its own port, whichever port is asked for. A proxy of the environment
-        would go around the resolver, and WebRTC sends datagrams without asking it.
+        Every name and address but the candidate's name with the candidate's port, IP literals too,
+        resolves to nothing. A proxy of the environment would go around the resolver, and WebRTC would
+        send datagrams without asking it.
         """
-        rules = f"MAP {HOST} 127.0.0.1:{self.port}, MAP * ~NOTFOUND"
+        rules = f"MAP {HOST}:{self.port} 127.0.0.1:{self.port}, MAP * ~NOTFOUND"
         return (
             f"--host-resolver-rules={rules}",
             "--no-proxy-server",

@@ -43,22 +43,23 @@ class ScriptedJudge:
     ) -> None:
         """Take the limits, the browser that was found, and where scratch folders may be made."""
         self._settings = settings or ScriptedSettings()
+        self.settings: Mapping[str, Any] = self._settings.as_mapping()
         self._browser = browser
         self._sandbox = sandbox or ProcessSandbox()
         self._scratch = scratch
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What makes two judgings comparable."""
-        return self._settings.as_mapping()
 
     @contextmanager
     def session(
         self, app: RunningApp, *, uploads: Path | None, is_cancelled: CancelCheck
     ) -> Iterator[ScriptedSession]:
-        """Open a session on a running candidate; raises StageError when there is no browser."""
+        """Open a session on a running candidate; raises StageError when there is no browser.
+
+        `uploads` is the folder in which the names of a script's uploads ("uploads/list.csv") are found.
+        """
         if self._browser.path is None:
             raise StageError(self._browser.problem)
+        if self._scratch is not None:
+            self._scratch.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix="judge-", dir=self._scratch))
         order = {
             "settings": self._settings.as_mapping(),

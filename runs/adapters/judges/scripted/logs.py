@@ -16,6 +16,7 @@ MOST_ENTRIES = 500
 MOST_EVENTS = 5_000
 LONGEST_ENTRY = 2_000
 LONGEST_URL = 1_000
+_FENCED = ("net::ERR_NAME_NOT_RESOLVED", "net::ERR_BLOCKED_BY_CLIENT")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,7 +94,8 @@ class PageLogs:
         url = str(place.get("url", ""))[:LONGEST_URL]
         self.console.add(ms=self._milliseconds(), type=message.type, text=text, url=url)
         # What the fence holds back would have worked outside of it: no error of the candidate.
-        if message.type == "error" and not (url and not self._fence.is_own(url)):
+        is_fenced = any(sign in text for sign in _FENCED) or (url and not self._fence.is_own(url))
+        if message.type == "error" and not is_fenced:
             self._keep_error(text)
         if self.console.is_flooded:
             self._unhook("console")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from runs.adapters.judges.scripted.locating import located
 from runs.adapters.judges.scripted.nouns import capital, described, seconds
@@ -22,11 +20,11 @@ _POLL = 0.05
 
 async def open_path(visit: Visit, path: str) -> None:
     """Open a path of the candidate and wait until it has loaded, or until it is clear that it will not."""
-    limit = visit.settings.page_timeout * 1000
     try:
-        await visit.page.goto(visit.fence.origin + path, wait_until="commit", timeout=limit)
-    except PlaywrightTimeout:
-        raise StepFailed(f"{path} did not load within {seconds(limit / 1000)}.") from None
+        await _within(visit, visit.page.goto(visit.fence.origin + path, wait_until="commit", timeout=0))
+    except TimeoutError:
+        limit = seconds(visit.settings.page_timeout)
+        raise StepFailed(f"{path} did not load within {limit}.") from None
     except PlaywrightError as error:
         _raise_for_navigation(path, error)
     await _until_loaded(visit)
@@ -35,12 +33,17 @@ async def open_path(visit: Visit, path: str) -> None:
 async def _until_loaded(visit: Visit) -> None:
     """Wait for the load event; a page that is usable without ever firing it is left alone."""
     try:
-        await visit.page.wait_for_load_state("load", timeout=visit.settings.page_timeout * 1000)
-    except PlaywrightTimeout:
+        await _within(visit, visit.page.wait_for_load_state("load", timeout=0))
+    except TimeoutError:
         if not await visit.responds():
             raise StepFailed(
                 f"The page did not load within {seconds(visit.settings.page_timeout)}."
             ) from None
+
+
+async def _within(visit: Visit, work: Coroutine[Any, Any, Any]) -> None:
+    """Await a navigation; raises TimeoutError when it takes longer than a page may."""
+    await visit.pulse.wait_for(work, visit.settings.page_timeout)
 
 
 def _raise_for_navigation(path: str, error: PlaywrightError) -> None:
@@ -71,8 +74,8 @@ async def _goto(visit: Visit, step: Step, _limit: float) -> None:
 
 async def _reload(visit: Visit, _step: Step, _limit: float) -> None:
     try:
-        await visit.page.reload(wait_until="commit", timeout=visit.settings.page_timeout * 1000)
-    except PlaywrightTimeout:
+        await _within(visit, visit.page.reload(wait_until="commit", timeout=0))
+    except TimeoutError:
         raise StepFailed("The page could not be reloaded.") from None
     except PlaywrightError as error:
         _raise_for_navigation("The page", error)
@@ -82,8 +85,8 @@ async def _reload(visit: Visit, _step: Step, _limit: float) -> None:
 async def _history(visit: Visit, step: Step, _limit: float) -> None:
     move = visit.page.go_back if "back" in step else visit.page.go_forward
     try:
-        await move(wait_until="commit", timeout=visit.settings.page_timeout * 1000)
-    except PlaywrightTimeout:
+        await _within(visit, move(wait_until="commit", timeout=0))
+    except TimeoutError:
         raise StepFailed("The page did not go back or forward in its history.") from None
     await _until_loaded(visit)
 
@@ -100,7 +103,7 @@ async def _wait(_visit: Visit, step: Step, _limit: float) -> None:
 async def _wait_for(visit: Visit, step: Step, limit: float) -> None:
     state = step.get("state", "visible")
     target = step["wait_for"]
-    deadline = time.monotonic() + limit
+    deadline = visit.pulse.deadline(limit)
     while True:
         found = await located(visit.page, target)
         visible = await found.filter(visible=True).count() > 0
@@ -112,7 +115,7 @@ async def _wait_for(visit: Visit, step: Step, limit: float) -> None:
         }[state]
         if holds:
             return
-        if time.monotonic() > deadline:
+        if deadline.is_over():
             words = {"visible": "did not show", "hidden": "did not go away"}
             said = words.get(state, f"was not {state}")
             raise StepFailed(f"{capital(described(target))} {said} within {seconds(limit)}.")
@@ -120,12 +123,12 @@ async def _wait_for(visit: Visit, step: Step, limit: float) -> None:
 
 
 async def _use_page(visit: Visit, step: Step, limit: float) -> str:
-    deadline = time.monotonic() + limit
+    deadline = visit.pulse.deadline(limit)
     if step["use_page"] == "first":
         visit.turn_to(visit.pages[0])
         return visit.page.url
     while visit.open_pages()[-1:] in ([], [visit.page]):
-        if time.monotonic() > deadline:
+        if deadline.is_over():
             raise StepFailed(f"No new page opened within {seconds(limit)}.")
         await asyncio.sleep(_POLL)
     visit.turn_to(visit.open_pages()[-1])

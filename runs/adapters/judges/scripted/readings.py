@@ -11,7 +11,7 @@ LONGEST_READING = 20_000
 _NUMBER = re.compile(
     r"""(?<![\w.,])                       # not inside a word or another number
         (?P<sign>[-+\u2212\u2013]?)
-        [$\u20ac\u00a3\u00a5\u20b9]?\s?
+        (?:[$\u20ac\u00a3\u00a5\u20b9]\s?)?
         (?P<inner_sign>[-\u2212]?)
         (?P<digits>\d{1,3}(?:[ \u00a0\u202f'\u2019]\d{3})+(?!\d)(?:[.,]\d+)?
             |\d[\d.,]*\d|\d|\.\d+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -23,10 +24,11 @@ from runs.adapters.judges.scripted.fence import Fence
 from runs.adapters.judges.scripted.messages import criterion_from, encoded
 from runs.adapters.judges.scripted.patterns import PatternMatcher
 from runs.adapters.judges.scripted.settings import ScriptedSettings
-from runs.adapters.judges.scripted.troubles import BenchTrouble
+from runs.adapters.judges.scripted.troubles import NoBrowser
 
 _LONGEST_LINE = 64 * 1024 * 1024
 _BEAT_SECONDS = 5.0
+_MOST_MEMORY = 3 * 1024**3
 
 
 class Session:
@@ -93,6 +95,7 @@ class Session:
 
 async def main() -> int:
     """Serve one session; answers the exit code."""
+    _limit_memory()
     answers = _private_output()
     lines = await _input_lines()
     order = json.loads(await lines.readline())
@@ -122,14 +125,22 @@ async def main() -> int:
             await browser.start()
             session.tell(type="ready", browser=browser.version)
             await session.serve(lines)
-        except BenchTrouble as trouble:
-            session.tell(type="trouble", reason=trouble.reason, message=str(trouble))
+        except NoBrowser as trouble:
+            session.tell(type="trouble", message=str(trouble))
             return 3
         finally:
             with suppress(PlaywrightError, TimeoutError):
                 await asyncio.wait_for(browser.close(), 5)
             await matcher.close()
     return 0
+
+
+def _limit_memory() -> None:
+    """Bound what each process below this one may allocate: a page must not exhaust the machine."""
+    if sys.platform == "linux":
+        _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = _MOST_MEMORY if hard == resource.RLIM_INFINITY else min(_MOST_MEMORY, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
 
 
 def _private_output() -> BinaryIO:

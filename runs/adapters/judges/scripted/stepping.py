@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from benchmark.rules.script_actions import ACTIONS, StepKind
 from benchmark.rules.scripts import action_of
 from runs.adapters.judges.scripted.acting import perform
 from runs.adapters.judges.scripted.diagnosis import blamed
@@ -32,6 +33,7 @@ from runs.adapters.judges.scripted.words import doing, step_words
 type Step = Mapping[str, Any]
 
 _SLACK = 10.0
+_LONGEST_PATIENCE = 30.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,15 +69,14 @@ class Performance:
             else:
                 await self._one(step, phase=phase)
 
-    async def enter(self, open_path: Callable[[Visit, str], Awaitable[None]]) -> None:
+    async def enter(self, open_path: Callable[[Visit, str], Coroutine[Any, Any, None]]) -> None:
         """Open the candidate's first page, as every outcome does before its own steps."""
         step = {"goto": "/"}
         entry = self._entry(step, "goto", phase="open")
         began = time.monotonic()
         try:
-            await asyncio.wait_for(
-                open_path(self.visit, "/"), 2 * self.visit.settings.page_timeout + 2 * _SLACK
-            )
+            bound = 2 * self.visit.settings.page_timeout + 2 * _SLACK
+            await self.visit.pulse.wait_for(open_path(self.visit, "/"), bound)
             entry["ok"] = True
         except StepFailed as error:
             rationale = await self._rationale(error, step)
@@ -117,6 +118,7 @@ class Performance:
             entry["reading"] = _loggable(await self._timed(step, action))
             entry["ok"] = True
         except StepFailed as error:
+            entry["reading"] = _loggable(error.reading)
             rationale = await self._rationale(error, step)
             entry["problem"] = str(rationale)
             raise rationale from None
@@ -126,7 +128,7 @@ class Performance:
         finally:
             entry["ms"] = round((time.monotonic() - began) * 1000)
             await self._keep_box(entry)
-        if not action.startswith("expect_"):
+        if action in _TOLD:
             self._last_doing = doing(step, action)
 
     async def _timed(self, step: Step, action: str) -> Any:
@@ -139,7 +141,7 @@ class Performance:
         # Most steps are quick when they succeed: only what hangs comes near the bound.
         watched = min(bound, limit + 2.0) if action.startswith("expect_") else bound
         try:
-            return await asyncio.wait_for(work(self.visit, step, action, limit=limit), watched)
+            return await self._patiently(work, step, action, limit=limit, bound=watched)
         except PatternTooSlow as error:
             raise ScriptProblem("pattern_too_slow", str(error)) from None
         except TimeoutError:
@@ -148,6 +150,29 @@ class Performance:
             raise StepFailed(await blamed(self.visit, step, action, error, limit=limit)) from None
         except PlaywrightError as error:
             raise await self._named(error, step, action) from None
+
+    async def _patiently(
+        self,
+        work: Callable[..., Coroutine[Any, Any, Any]],
+        step: Step,
+        action: str,
+        *,
+        limit: float,
+        bound: float,
+    ) -> Any:
+        """Do the step, again with more time where the machine (not the page) was too slow for it."""
+        while True:
+            deadline = self.visit.pulse.deadline(limit)
+            try:
+                return await self.visit.pulse.wait_for(work(self.visit, step, action, limit=limit), bound)
+            except PlaywrightTimeout as error:
+                if " action done" in error.message:
+                    # It was clicked; what the page makes of that is for the next steps to see.
+                    return None
+                was_begun = "performing" in error.message
+                if was_begun or deadline.lost() < limit / 4 or limit > _LONGEST_PATIENCE:
+                    raise
+                limit *= 2
 
     async def _named(self, error: PlaywrightError, step: Step, action: str) -> Exception:
         """Return whose fault an error of the driver is."""
@@ -185,7 +210,7 @@ class Performance:
             text = f"{text} The page had left the application."
         if note := step.get("note"):
             return StepFailed(f"{note}: {_lowered(text)}")
-        if self._last_doing and not self._last_doing.startswith(("opening", "making", "accept", "dismiss")):
+        if self._last_doing:
             return StepFailed(f"{text.removesuffix('.')} (after {self._last_doing}).")
         return StepFailed(text)
 
@@ -219,6 +244,11 @@ class Performance:
             if box is not None:
                 entry["box"] = rounded(box)
 
+
+_TOLD = {
+    name for name, spec in ACTIONS.items() if spec.kind is StepKind.ACT and name not in {"dialog", "focus"}
+} | {"reload", "back", "forward"}
+"""What a person would mention as the last thing done before something was wrong."""
 
 _BAD_SELECTORS = (
     "is not a valid selector",
@@ -255,7 +285,8 @@ _CANDIDATE_FAULTS = (
 
 def _first_line(error: PlaywrightError) -> str:
     line = error.message.strip().splitlines()[0] if error.message.strip() else "no reason given"
-    return line.partition(": ")[2][:300] or line[:300]
+    told = line.partition(": ")[2] or line
+    return told.removeprefix("Error: ")[:300]
 
 
 def _lowered(sentence: str) -> str:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class StepFailed(Exception):
-    """The candidate does not do what the step says; the message is a sentence for a person."""
+    """The candidate does not do what the step says; the message is a sentence for a person.
+
+    `reading` is what was read instead, for the action log.
+    """
+
+    def __init__(self, message: str, *, reading: Any = None) -> None:
+        super().__init__(message)
+        self.reading = reading
 
 
 class PageHung(StepFailed):
@@ -21,6 +30,10 @@ class ScriptProblem(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class NoBrowser(Exception):
+    """No browser can be launched by this process (any more): only a new process can help."""
 
 
 class BenchTrouble(Exception):

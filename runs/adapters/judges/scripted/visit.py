@@ -14,6 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from runs.adapters.judges.scripted.fence import Fence
 from runs.adapters.judges.scripted.logs import PageLogs
 from runs.adapters.judges.scripted.patterns import PatternMatcher
+from runs.adapters.judges.scripted.pulse import Pulse
 from runs.adapters.judges.scripted.readings import cleaned
 from runs.adapters.judges.scripted.settings import ScriptedSettings
 
@@ -45,12 +46,14 @@ class Visit:
         settings: ScriptedSettings,
         matcher: PatternMatcher,
         uploads: Path | None,
+        pulse: Pulse,
     ) -> None:
         self.context = context
         self.fence = fence
         self.settings = settings
         self.matcher = matcher
         self.uploads = uploads
+        self.pulse = pulse
         self.logs = PageLogs(context, fence)
         self.pages: list[Page] = []
         self.remembered: dict[str, Any] = {}
@@ -107,7 +110,7 @@ class Visit:
     async def responds(self) -> bool:
         """Tell whether the page still runs anything."""
         try:
-            await asyncio.wait_for(self.page.evaluate("1"), HANG_SECONDS)
+            await self.pulse.wait_for(self.page.evaluate("1"), HANG_SECONDS)
         except TimeoutError:
             return False
         except PlaywrightError:

@@ -40,9 +40,11 @@ npm_registry = pytest.mark.skipif(not registry_answers(), reason="the npm regist
 
 
 @pytest.fixture(scope="module")
-def cache(request):
-    """A package cache that outlives the test run, so that only the first one downloads."""
-    return request.config.cache.mkdir("packages")
+def cache(request, tmp_path_factory):
+    """Kept installs of this test run, above an npm cache that outlives it: only the first run downloads."""
+    folder = tmp_path_factory.mktemp("cache")
+    (folder / "npm").symlink_to(request.config.cache.mkdir("npm"))
+    return folder
 
 
 @pytest.fixture
@@ -51,12 +53,9 @@ def deploy(tmp_path, cache):
     deployer = LocalDeployer(
         sandbox=ProcessSandbox(),
         scratch=tmp_path / "scratch",
-        cache=tmp_path / "cache",
+        cache=cache,
         limits=Limits(start=60),
     )
-    (tmp_path / "cache").mkdir()
-    (cache / "npm").mkdir(exist_ok=True)
-    (tmp_path / "cache" / "npm").symlink_to(cache / "npm")
 
     def serve(files, **options):
         folder = tmp_path / "candidate"

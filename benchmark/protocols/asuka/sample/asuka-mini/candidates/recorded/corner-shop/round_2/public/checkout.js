@@ -11,10 +11,10 @@ const fields = [
 ];
 
 const input = ({ name, label, autocomplete }) => `
-  <label class="${name === "address" ? "wide" : ""}">${label}
-    <input name="${name}" autocomplete="${autocomplete}" aria-describedby="wrong-${name}">
+  <div class="${name === "address" ? "wide" : ""}">
+    <label>${label}<input name="${name}" autocomplete="${autocomplete}" aria-describedby="wrong-${name}"></label>
     <span class="wrong" id="wrong-${name}"></span>
-  </label>`;
+  </div>`;
 
 export const checkout = {
   show(view, sums, answers) {

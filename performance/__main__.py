@@ -1,0 +1,10 @@
+"""Every measurement of this folder, one after the other."""
+
+from __future__ import annotations
+
+import sys
+
+from performance.pages_while_running import main as pages_while_running
+
+if __name__ == "__main__":
+    sys.exit(pages_while_running(most_seconds=float(sys.argv[1]) if len(sys.argv) > 1 else 600))

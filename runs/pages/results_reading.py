@@ -1,0 +1,116 @@
+"""How to read these numbers: the decisions, what was measured with what, and what could not be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmark.display import settings_in_words
+from benchmark.rules.protocol import Protocol
+from runs.models import Run
+from runs.pages.results import Entry
+
+_COUNTED = {
+    "errors": ("Errors", "criteria that could not be judged; kept in the denominator of raw figures"),
+    "skipped": ("Skipped", "criteria behind an unsatisfied prerequisite; never counted as fail"),
+    "infrastructure_failures": ("Not judged", "trials without any judged mark; they count 0 in raw figures"),
+    "audit_failed": ("Audit failed", "trials that no number is over until they are judged again"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A term and what is said of it."""
+
+    term: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A sentence that numbers depend on; `only_for` names the runs where it does not hold for all."""
+
+    words: str
+    only_for: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What stands beside the numbers."""
+
+    facts: tuple[Fact, ...]
+    decisions: tuple[Decision, ...]
+
+
+def reading_of(runs: Sequence[Run], entries: Sequence[Entry], *, recipe: Protocol) -> Reading:
+    """Facts and decisions of the runs shown; what they share is said once."""
+    shown = {entry.run for entry in entries}
+    runs = [run for run in runs if run.pk in shown]
+    names = {entry.run: entry.name for entry in entries}
+    ways: tuple[tuple[str, Callable[[Run], str]], ...] = (
+        ("Benchmark", lambda run: f"{run.benchmark} · sha256 {run.benchmark_hash[:12]}"),
+        ("Judge", lambda run: ", ".join([run.judge, *settings_in_words(run.judge_settings)])),
+        ("Settings", lambda run: ", ".join(settings_in_words(run.settings))),
+    )
+    facts = [
+        Fact(term=term, words=words)
+        for term, of in ways
+        for words in _said({run.pk: of(run) for run in runs}, names)
+    ]
+    facts += [
+        Fact(term=term, words=_counted(entries, name, meaning))
+        for name, (term, meaning) in _COUNTED.items()
+        if name != "audit_failed" or any(entry.numbers.counts.get(name) for entry in entries)
+    ]
+    facts.append(
+        Fact(
+            term="Established",
+            words="the paired 95% interval over tasks that both runs have leaves out 0",
+        )
+    )
+    return Reading(facts=tuple(facts), decisions=tuple(_decisions(runs, names, recipe)))
+
+
+def all_settings(run: Run) -> dict[str, object]:
+    """Everything that makes two runs comparable, by name."""
+    return {
+        **run.settings,
+        "judge": run.judge,
+        **{f"judge's {name}": value for name, value in run.judge_settings.items()},
+        "content of the benchmark": run.benchmark_hash[:12],
+    }
+
+
+def _decisions(runs: Sequence[Run], names: Mapping[int, str], recipe: Protocol) -> list[Decision]:
+    by_words: dict[str, list[int]] = {}
+    for run in runs:
+        for words in recipe.decisions(run.settings):
+            by_words.setdefault(words, []).append(run.pk)
+    return [
+        Decision(
+            words=words,
+            only_for="" if len(holds) == len(runs) else ", ".join(names[pk] for pk in holds),
+        )
+        for words, holds in by_words.items()
+    ]
+
+
+def _said(by_run: Mapping[int, str], names: Mapping[int, str]) -> list[str]:
+    """One text where all agree, else one for each group of runs."""
+    groups: dict[str, list[str]] = {}
+    for run, words in by_run.items():
+        groups.setdefault(words, []).append(names[run])
+    if len(groups) == 1:
+        return list(groups)
+    return [f"{words} ({', '.join(of)})" for words, of in groups.items()]
+
+
+def _counted(entries: Sequence[Entry], name: str, meaning: str) -> str:
+    counts = {entry.name: entry.numbers.counts.get(name) for entry in entries}
+    known = {of: count for of, count in counts.items() if count is not None}
+    if not known:
+        return f"not counted for these runs; `proofroom rescore` counts them ({meaning})"
+    some = [f"{of} {count}" for of, count in known.items() if count]
+    if not some:
+        return f"none ({meaning})"
+    return f"{', '.join(some)} ({meaning})" if len(entries) > 1 else f"{sum(known.values())} ({meaning})"
