@@ -11,7 +11,6 @@ from benchmark.rules.records import Estimate, Scores
 from runs import history
 from runs.models import MetricValue, Run
 
-
 COUNTS = ("errors", "skipped", "infrastructure_failures", "audit_failed", "unfinished")
 """What is counted beside the metrics and stored under the same names."""
 
