@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
+
+from django.http import QueryDict
 
 from benchmark.rules.protocol import BadSetting, SettingSpec
 
 PREFIXES = {"settings": "set.", "agent_settings": "agent.", "judge_settings": "judge."}
 MOST_TASK_BOXES = 400
 """A benchmark with more tasks names them in a text field: a form of thousands of boxes helps nobody."""
-
-
-class Values(Protocol):
-    """What a submitted form or an address gives: a value or all values of a name."""
-
-    def get(self, key: str, default: str = ...) -> Any: ...
-    def getlist(self, key: str) -> list[Any]: ...
-    def __contains__(self, key: object) -> bool: ...
-    def keys(self) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +31,7 @@ class Given:
     judge_settings: Mapping[str, str]
 
     @classmethod
-    def from_values(cls, values: Values) -> Self:
+    def from_values(cls, values: QueryDict) -> Self:
         """Read a form, or an address that fills some of it in."""
         groups = {group: _with_prefix(values, prefix) for group, prefix in PREFIXES.items()}
         if "candidate" in values:
@@ -117,7 +110,7 @@ def setting_problems(specs: Sequence[SettingSpec], given: Mapping[str, str]) -> 
     return problems
 
 
-def _with_prefix(values: Values, prefix: str) -> dict[str, str]:
+def _with_prefix(values: QueryDict, prefix: str) -> dict[str, str]:
     return {
         key.removeprefix(prefix): str(values.get(key)).strip()
         for key in values.keys()
@@ -125,7 +118,7 @@ def _with_prefix(values: Values, prefix: str) -> dict[str, str]:
     }
 
 
-def _tasks(values: Values) -> tuple[str, ...] | None:
+def _tasks(values: QueryDict) -> tuple[str, ...] | None:
     if values.get("choose") == "all":
         return None
     if values.get("choose") == "none":
