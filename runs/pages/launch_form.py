@@ -113,7 +113,7 @@ def setting_problems(specs: Sequence[SettingSpec], given: Mapping[str, str]) -> 
 def _with_prefix(values: QueryDict, prefix: str) -> dict[str, str]:
     return {
         key.removeprefix(prefix): str(values.get(key)).strip()
-        for key in values.keys()
+        for key in values
         if key.startswith(prefix)
     }
 

@@ -59,9 +59,8 @@ def show(request: HttpRequest) -> HttpResponse:
             request, "runs/results.html", {"area": "results", "benchmark": chosen, "trouble": str(unknown)}
         )
     asked = _asked(request, chosen, recipe)
-    if wanted := request.GET.get("format"):
-        if "chart" not in request.GET:
-            return results_files.download(asked.runs, wanted)
+    if (wanted := request.GET.get("format")) and "chart" not in request.GET:
+        return results_files.download(asked.runs, wanted)
     numbers = stored(
         asked.runs,
         names=_names(recipe),
