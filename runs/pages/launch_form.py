@@ -160,15 +160,15 @@ class LaunchForm:
     def rest(self, group: str) -> str:
         """The sentence of a group that names none of its fields, so that no problem goes unseen."""
         sentence = self.problems.get(group, "")
-        match group:
-            case "settings":
-                fields = self.protocol_fields()
-            case "agent_settings":
-                fields = [f for o in self.agents(candidates=()) if o.is_chosen for f in o.fields]
-            case "judge_settings":
-                fields = [f for o in self.judges() if o.is_chosen for f in o.fields]
-            case _:
-                fields = []
+        fields: list[Field] = []
+        if group == "settings":
+            fields = self.protocol_fields()
+        elif group == "agent_settings":
+            fields = [
+                each for option in self.agents(candidates=()) if option.is_chosen for each in option.fields
+            ]
+        elif group == "judge_settings":
+            fields = [each for option in self.judges() if option.is_chosen for each in option.fields]
         return "" if any(each.problem for each in fields) else sentence
 
 

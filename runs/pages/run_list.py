@@ -44,7 +44,7 @@ class RunFilter:
         if self.state:
             runs = runs.filter(state=self.state)
         if self.benchmark:
-            runs = runs.filter(benchmark_id=int(self.benchmark))
+            runs = runs.filter(benchmark=int(self.benchmark))
         if self.agent:
             runs = runs.filter(code_agent_label=self.agent)
         if self.query:
