@@ -24,6 +24,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         _Commands(sys.argv).execute()
+        sys.stdout.flush()
     except ImproperlyConfigured as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(BAD_INPUT)
