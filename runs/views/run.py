@@ -26,7 +26,6 @@ from runs.pages.progress import stalled_for, time_left
 
 EVENTS_SHOWN = 40
 GRAPH_WIDTH = 468
-PARTS = ("summary", "events")
 
 
 @require_safe
