@@ -166,16 +166,18 @@ class Performance:
             try:
                 return await self.visit.pulse.wait_for(work(self.visit, step, action, limit=limit), bound)
             except PlaywrightTimeout as error:
-                if " action done" in error.message:
-                    # It was clicked; what the page makes of that is for the next steps to see.
+                was_begun = error.message.rfind("performing") > error.message.rfind("retrying")
+                if was_begun and await self.visit.responds():
+                    # It was clicked, if late; what the page makes of that is for the next steps to see.
                     return None
-                was_begun = "performing" in error.message
                 if was_begun or deadline.lost() < limit / 4 or limit > _LONGEST_PATIENCE:
                     raise
                 limit *= 2
 
     async def _named(self, error: PlaywrightError, step: Step, action: str) -> Exception:
         """Return whose fault an error of the driver is."""
+        if self.visit.flood:
+            return PageHung(f"The page {self.visit.flood}.")
         if self.visit.has_crashed or "crashed" in error.message.lower():
             return PageCrashed("The page crashed.")
         if any(sign in error.message for sign in _BAD_SELECTORS):
@@ -197,6 +199,8 @@ class Performance:
         """Return the failure as it is told: what was seen, after which action, under which note."""
         if self.visit.has_crashed:
             raise PageCrashed("The page crashed.")
+        if self.visit.flood:
+            return PageHung(f"The page {self.visit.flood}.")
         if self.visit.opens_dialogs_without_end:
             return PageHung(f"The page opened dialogs without end ({len(self.visit.dialogs)} and more).")
         if not self.visit.page.is_closed() and not await self.visit.responds():
