@@ -229,7 +229,7 @@ def _warnings(tasks: Sequence[Task], agent: str, agent_settings: Mapping[str, An
     warnings: list[str] = []
     if judge == "scripted":
         bare = ExpectedOutcome.objects.filter(
-            criterion__task__in=[task.pk for task in tasks], script=None
+            criterion__task__in=[task.pk for task in tasks], script__isnull=True
         ).count()
         if bare:
             warnings.append(
