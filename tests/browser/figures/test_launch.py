@@ -14,7 +14,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def benchmark(transactional_db) -> Benchmark:
-    return stage_set.benchmark()
+    # The last outcome of each task has no script.
+    return stage_set.benchmark(rubric=stage_set.RUBRIC[:4])
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
