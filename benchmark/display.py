@@ -177,4 +177,5 @@ def _sign(character: str) -> str:
 
 
 def _character_name(character: str) -> str:
-    return unicodedata.name(character, f"control character U+{ord(character):04X}").lower()
+    known = unicodedata.name(character, "").lower()
+    return known or f"control character U+{ord(character):04X}"

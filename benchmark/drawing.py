@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from benchmark.display import Look
 
@@ -199,9 +200,9 @@ def _ordered(layers: list[list[Node]]) -> list[list[Node]]:
         return layers
     needed_by = _dependants([node for layer in layers for node in layer])
     for _ in range(3):
-        for upper, lower in zip(layers, layers[1:], strict=False):
+        for upper, lower in pairwise(layers):
             _sort_by_neighbours(lower, upper, {node.key: set(node.needs) for node in lower})
-        for lower, upper in zip(reversed(layers), list(reversed(layers))[1:], strict=False):
+        for lower, upper in pairwise(reversed(layers)):
             _sort_by_neighbours(upper, lower, needed_by)
     return layers
 

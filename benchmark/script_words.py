@@ -7,6 +7,7 @@ from typing import Any
 
 type Step = Mapping[str, Any]
 
+_SIDES = ("above", "below", "left_of", "right_of")
 _ROLE_NOUNS = {"img": "picture", "textbox": "text field", "combobox": "selection", "row": "row"}
 
 
@@ -129,6 +130,11 @@ def _wait_for(step: Step) -> str:
     return f"wait until {_at(step, 'wait_for')} is {step.get('state', 'visible')}"
 
 
+def _placed(step: Step) -> str:
+    sides = [f"{side.replace('_', ' ')} {target_in_words(step[side])}" for side in _SIDES if side in step]
+    return f"expect {_at(step, 'expect_placed')} {' and '.join(sides)}"
+
+
 def _either(step: Step) -> str:
     branches = [" ".join(steps_in_words(branch)) for branch in step["either"]]
     return "either: " + " Or: ".join(branches)
@@ -164,6 +170,7 @@ _ACTIONS: Mapping[str, Callable[[Step], str]] = {
     "resize": lambda step: f"make the window {step['resize'][0]} x {step['resize'][1]} pixels",
     "wait": lambda step: f"wait {step['wait']} ms",
     "wait_for": _wait_for,
+    "use_page": lambda step: f"go on with the {step['use_page']} window",
     "click": _plain("click", "click"),
     "dblclick": _plain("double-click", "dblclick"),
     "hover": _plain("point at", "hover"),
@@ -171,10 +178,13 @@ _ACTIONS: Mapping[str, Callable[[Step], str]] = {
     "check": _plain("tick", "check"),
     "uncheck": _plain("untick", "uncheck"),
     "fill": lambda step: f"type “{step.get('value', '')}” into {_at(step, 'fill')}",
+    "type": lambda step: f"type “{step.get('value', '')}” into {_at(step, 'type')}, key by key",
     "press": _press,
     "select": _select,
     "upload": lambda step: f"give {', '.join(step.get('files', []))} to {_at(step, 'upload')}",
     "drag": lambda step: f"drag {_at(step, 'drag')} to {target_in_words(step.get('to', ''))}",
+    "scroll_to": _plain("scroll to", "scroll_to"),
+    "scroll_by": lambda step: f"scroll by {step['scroll_by'][0]} across and {step['scroll_by'][1]} down",
     "dialog": lambda step: f"{step['dialog']} the dialogs that follow",
     "set_offline": lambda step: "cut the network" if step["set_offline"] else "restore the network",
     "remember": _remember,
@@ -201,6 +211,8 @@ _ACTIONS: Mapping[str, Callable[[Step], str]] = {
     "expect_screenshot": _compared("picture", "expect_screenshot"),
     "expect_url": _page_compared("address", "expect_url"),
     "expect_title": _page_compared("title", "expect_title"),
+    "expect_no_dialog": lambda _: "expect no dialog",
+    "expect_placed": _placed,
     "expect_dialog": _page_compared("dialog", "expect_dialog"),
     "expect_download": _page_compared("name of a download", "expect_download"),
     "expect_no_console_error": lambda _: "expect no error in the console",

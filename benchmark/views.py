@@ -70,7 +70,7 @@ def benchmark(request: HttpRequest, benchmark_id: int) -> HttpResponse:
         "candidates": _candidates(shown),
         "other_versions": Benchmark.objects.filter(key=shown.key).exclude(pk=shown.pk),
         # The layer above points here with a related name; this one does not import it.
-        "runs": shown.runs.order_by("-pk")[:5],  # type: ignore[attr-defined]
+        "runs": shown.runs.order_by("-pk")[:5],
     }
     return render(request, "benchmark/benchmark.html", context)
 

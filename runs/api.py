@@ -85,7 +85,7 @@ def launch(request: HttpRequest, wanted: LaunchIn) -> Status[Any]:
         return Status(422, {"detail": str(unknown), "problems": {"benchmark": str(unknown)}})
     except launching.BadLaunch as bad:
         return Status(422, {"detail": str(bad), "problems": bad.problems})
-    run = launching.launch(checked, by=request.user, name=wanted.name[:200])  # type: ignore[arg-type]
+    run = launching.launch(checked, by=request.user, name=wanted.name)  # type: ignore[arg-type]
     return Status(201, run_document(run) | {"warnings": list(checked.warnings)})
 
 

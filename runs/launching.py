@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,11 @@ from runs.adapters.judges import judge as judge_kind
 from runs.announcements import announce
 from runs.jobs import ring_after_commit
 from runs.models import Judging, Run, Trial
+from runs.standard_tools import standard_toolbox
 from runs.workers import release_claims_of_the_dead
 
 MOST_REPEATS = 100
+LONGEST_NAME = 200
 
 
 class BadLaunch(ValueError):
@@ -113,9 +116,9 @@ def launch(checked: Plan, *, by: AbstractBaseUser | None = None, name: str = "")
             benchmark=checked.benchmark,
             benchmark_hash=checked.benchmark.content_hash,
             protocol=checked.benchmark.protocol,
-            name=name,
+            name=name.replace("\0", "")[:LONGEST_NAME],
             code_agent=checked.agent,
-            code_agent_label=agent_label,
+            code_agent_label=agent_label[:LONGEST_NAME],
             code_agent_settings=dict(checked.agent_settings),
             judge=checked.judge,
             judge_settings=dict(checked.judge_settings),
@@ -198,9 +201,16 @@ def _chosen_tasks(benchmark: Benchmark, keys: Sequence[str] | None, problems: di
 def _adapter_settings(
     field: str, name: str, given: Mapping[str, Any], problems: dict[str, str]
 ) -> dict[str, Any]:
+    tools = standard_toolbox()
     try:
         kind = code_agent(name) if field == "agent" else judge_kind(name)
-        return dict(kind.complete(given))
+        complete = dict(kind.complete(given))
+        # Built and thrown away: an adapter may refuse what single settings do not show.
+        if field == "agent":
+            tools.code_agent(name, complete, lambda *_: None)
+        else:
+            tools.judge(name, complete)
+        return complete
     except LookupError as error:
         problems[field] = str(error)
     except ValueError as error:
@@ -216,9 +226,10 @@ def _replayed(
     candidate = str(given.get("candidate") or (names[0] if names else ""))
     if candidate in names:
         return {**given, "candidate": candidate}
-    folder = Path(candidate).expanduser()
-    if by_operator and candidate and folder.is_dir():
-        return {**given, "candidate": str(folder.absolute())}
+    # Of os.path: these two answer False where pathlib would raise on a name that cannot be.
+    folder = os.path.expanduser(candidate)  # noqa: PTH111
+    if by_operator and candidate and os.path.isdir(folder):  # noqa: PTH112
+        return {**given, "candidate": str(Path(folder).absolute())}
     known = f"it has {', '.join(names)}" if names else "it has none"
     meant = f"no recorded candidate {candidate!r}" if candidate else "no recorded candidate"
     problems["agent_settings"] = (
@@ -253,7 +264,7 @@ def _warnings(tasks: Sequence[Task], judge: str) -> list[str]:
     warnings: list[str] = []
     if judge == "scripted":
         bare = ExpectedOutcome.objects.filter(
-            criterion__task__in=[task.pk for task in tasks], script=None
+            criterion__task__in=[task.pk for task in tasks], script__isnull=True
         ).count()
         if bare:
             warnings.append(

@@ -69,7 +69,7 @@ class SettingSpec:
         return int(number) if self.type is int else number
 
     def _refusal(self, given: object) -> BadSetting:
-        return BadSetting(f"Setting {self.name!r} is {given!r}; it takes {self.taken}.")
+        return BadSetting(f"Setting {self.name!r} is {given!r:.80}; it takes {self.taken}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -168,7 +168,7 @@ def _cell(trial: GridTrial, number: int, *, shows: CellShows, as_mix: bool, now:
         counts = Counter(looks)
     judged = sum(counts.values()) - counts[Look.WAITING] - counts[Look.RUNNING]
     is_judging = round_.state is RoundState.OPEN and 0 < judged < len(looks)
-    href = f"{trial.href}#round-{number}"
+    href = f"{trial.href}?round={number}"
     words = counts_in_words(counts)
     if not judged and not counts[Look.RUNNING]:
         return Cell(

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, IntegerField, QuerySet, Value, When
 
 from benchmark.models import Criterion
 from benchmark.rules.vocabulary import Mark, RoundState, StageName, TrialState
@@ -152,8 +152,9 @@ def _running(trials: Sequence[Trial]) -> dict[tuple[int, int], frozenset[str]]:
     if not judging:
         return {}
     found: dict[tuple[int, int], set[str]] = defaultdict(set)
-    rows = RunEvent.objects.filter(Q(kind="begin"), trial__in=judging).order_by("pk")
+    rows = RunEvent.objects.filter(kind="begin", trial__in=judging).order_by("pk")
     for trial_id, number, key in rows.values_list("trial_id", "round_number", "criterion"):
-        found[trial_id, number].add(key)
+        if number is not None:
+            found[trial_id, number].add(key)
     last = {trial_id: max(number for t, number in found if t == trial_id) for trial_id, _ in found}
     return {place: frozenset(keys) for place, keys in found.items() if place[1] == last[place[0]]}

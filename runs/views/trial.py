@@ -14,17 +14,15 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from benchmark import blobs
 from benchmark.display import Look, counted, duration, mark_of_outcomes
-from benchmark.models import ExpectedOutcome
 from benchmark.rules.marks import passed_share
 from benchmark.rules.vocabulary import Mark, RoundState, StageName
 from runs.history import marks_by_round
-from runs.models import Deployment, Evidence, Round, StageRecord, TrajectoryEvent, Trial, Verdict
-from runs.pages.changes import change_groups, marked_feedback
+from runs.models import Round, StageRecord, TrajectoryEvent, Trial
+from runs.pages.comparison import chosen_pair, comparison_of, judged_rounds, pairs_of_rounds
 from runs.pages.criterion_graph import CriterionGraph, GraphCriterion, graph_of
 from runs.pages.diffs import workspace_diff
-from runs.pages.evidence import outcome_evidence
+from runs.pages.round_evidence import deployments_of, outcomes_of, reasons_of, turns_of
 from runs.pages.run_rows import OutlinedCriterion, outline_of
 from runs.pages.timeline import StageSpan, TimelineRound, stage_bars
 from runs.views.preview import preview_pane
@@ -123,6 +121,8 @@ class _TrialPage:
             )
         now = timezone.now()
         total = sum(criterion.weight for criterion in self._outline)
+        # A round's block keeps the view, except from a comparison, which is of two rounds.
+        place = View.ROUNDS if self._view is View.COMPARE else self._view
         blocks = []
         for round_ in self._rounds:
             marks = self._marks.get(round_.number, {})
@@ -139,7 +139,7 @@ class _TrialPage:
                     time=duration(spent.total_seconds()),
                     bars=stage_bars(spans[round_.pk], now=now),
                     is_current=self._round is not None and round_.pk == self._round.pk,
-                    href=self._query(view=View.ROUNDS, round=round_.number),
+                    href=self._query(view=place, round=round_.number),
                 )
             )
         return blocks
@@ -161,13 +161,13 @@ class _TrialPage:
         page = Paginator(self._outline, CRITERIA_A_PAGE).get_page(
             self._request.GET.get("page") or place // CRITERIA_A_PAGE + 1
         )
-        reasons = self._reasons(self._round)
+        reasons = reasons_of(self._round)
         previous = self._marks.get(self._round.number - 1, {})
         return {
             "page": page,
             "criteria": [self._row(each, marks, reasons, previous, criterion) for each in page.object_list],
             "panel": self._panel(self._round, criterion, marks) if criterion else None,
-            "deployments": self._deployments(self._round),
+            "deployments": deployments_of(self._round),
             "exit_words": self._round.exit_reason.replace("_", " "),
             "is_open": self._round.state == RoundState.OPEN,
         }
@@ -203,13 +203,6 @@ class _TrialPage:
             return f"{'satisfied' if is_enough else 'not satisfied'} at {self._threshold:g}"
         return ""
 
-    def _reasons(self, round_: Round) -> dict[str, str]:
-        """Why criteria were skipped or could not be judged, one query for the round."""
-        rows = Verdict.objects.filter(
-            judging__round=round_, judging__is_primary=True, mark__in=[Mark.SKIPPED, Mark.ERROR]
-        ).order_by("-outcome__index")
-        return dict(rows.values_list("outcome__criterion__key", "rationale"))
-
     def _chosen_criterion(self, marks: Mapping[str, tuple[Mark, ...]]) -> OutlinedCriterion | None:
         wanted = self._request.GET.get("criterion")
         by_key = {criterion.key: criterion for criterion in self._outline}
@@ -230,7 +223,7 @@ class _TrialPage:
             "label": criterion.title or criterion.key,
             "look": mark_of_outcomes(marks.get(criterion.key, ())),
             "needs": self._needs(criterion),
-            "outcomes": self._outcomes(round_, criterion),
+            "outcomes": outcomes_of(round_, task_id=self._trial.task_id, criterion=criterion.key),
         }
 
     def _needs(self, criterion: OutlinedCriterion) -> list[dict[str, str]]:
@@ -245,109 +238,37 @@ class _TrialPage:
             for key in criterion.needs
         ]
 
-    def _outcomes(self, round_: Round, criterion: OutlinedCriterion) -> list[dict[str, Any]]:
-        """The outcomes of one criterion with verdicts and evidence: three queries."""
-        expected = ExpectedOutcome.objects.filter(
-            criterion__task=self._trial.task_id, criterion__key=criterion.key
-        ).order_by("index")
-        verdicts: dict[int, Verdict] = {}
-        for verdict in Verdict.objects.filter(
-            judging__round=round_, judging__is_primary=True, outcome__in=expected
-        ).order_by("pk"):
-            verdicts[verdict.outcome_id] = verdict
-        pieces: dict[int, list[Evidence]] = defaultdict(list)
-        for piece in Evidence.objects.filter(verdict__in=verdicts.values()).order_by("position"):
-            pieces[piece.verdict_id].append(piece)
-        return [
-            {
-                "outcome": outcome,
-                "number": outcome.index + 1,
-                "verdict": (verdict := verdicts.get(outcome.pk)),
-                "look": verdict.mark if verdict else Look.WAITING,
-                "evidence": outcome_evidence(pieces[verdict.pk]) if verdict else None,
-                "earlier": counted(len(verdict.earlier), "earlier error")
-                if verdict and verdict.earlier
-                else "",
-            }
-            for outcome in expected
-        ]
-
-    def _deployments(self, round_: Round) -> list[dict[str, Any]]:
-        return [
-            {
-                "deployment": deployment,
-                "times": _times(deployment),
-                "logs": [
-                    {"which": which, "title": f"{which.capitalize()} log", "text": _tail(digest)}
-                    for which, digest in (("build", deployment.build_log), ("server", deployment.server_log))
-                    if digest
-                ],
-            }
-            for deployment in Deployment.objects.filter(round=round_).order_by("-pk")[:3]
-        ]
-
     def _compare_view(self) -> dict[str, Any]:
-        pair = self._pair()
-        if pair is None:
+        judged = judged_rounds(self._rounds, self._marks)
+        pair = chosen_pair(
+            judged,
+            first=self._chosen_round("first", default=None),
+            second=self._chosen_round("second", default=None),
+            current=self._round,
+        )
+        if pair is None or not self._outline:
             return {"comparison": None}
         first, second = pair
-        before, after = self._marks.get(first.number, {}), self._marks.get(second.number, {})
-        groups = change_groups([(c.key, c.title or c.key) for c in self._outline], before, after)
-        by_key = {criterion.key: criterion for criterion in self._outline}
-        wanted = self._request.GET.get("criterion", "")
-        criterion = by_key.get(wanted) or by_key[groups[0].criteria[0].key]
-        outcomes_before, outcomes_after = self._outcomes(first, criterion), self._outcomes(second, criterion)
-        about = [criterion.title, *(each["outcome"].text for each in outcomes_before)]
-        about += [each["verdict"].rationale for each in outcomes_before if each["verdict"]]
-        feedback = marked_feedback(first.feedback, about=about)
         return {
-            "comparison": {
-                "first": first,
-                "second": second,
-                "pairs": self._pairs(first, second),
-                "groups": groups,
-                "criterion": criterion,
-                "label": criterion.title or criterion.key,
-                "sides": _sides(outcomes_before, outcomes_after, first=first, second=second),
-                "before": mark_of_outcomes(before.get(criterion.key, ())),
-                "after": mark_of_outcomes(after.get(criterion.key, ())),
-                "feedback": feedback,
-                "is_tied": any(piece.is_likely for piece in feedback),
-                "diff": workspace_diff(first.snapshot, second.snapshot, about=about),
-                "base": self._query(view=View.COMPARE, first=first.number, second=second.number),
-            }
+            "comparison": comparison_of(
+                first,
+                second,
+                marks=self._marks,
+                outline=self._outline,
+                task_id=self._trial.task_id,
+                wanted=self._request.GET.get("criterion", ""),
+            ),
+            "base": self._query(view=View.COMPARE, first=first.number, second=second.number),
+            "compared": [
+                {
+                    "first": one,
+                    "second": other,
+                    "query": self._query(view=View.COMPARE, first=one, second=other),
+                    "is_current": (one, other) == (first.number, second.number),
+                }
+                for one, other in pairs_of_rounds(judged)
+            ],
         }
-
-    def _pair(self) -> tuple[Round, Round] | None:
-        judged = [round_ for round_ in self._rounds if self._marks.get(round_.number)]
-        if len(judged) < 2:
-            return None
-        second = self._chosen_round("second", default=None)
-        first = self._chosen_round("first", default=None)
-        if second is None:
-            at = judged.index(self._round) if self._round in judged else len(judged) - 1
-            second = judged[max(at, 1)]
-        if first is None or first.number >= second.number:
-            earlier = [round_ for round_ in judged if round_.number < second.number]
-            if not earlier:
-                return judged[0], judged[1]
-            first = earlier[-1]
-        return first, second
-
-    def _pairs(self, first: Round, second: Round) -> list[dict[str, Any]]:
-        judged = [round_.number for round_ in self._rounds if self._marks.get(round_.number)]
-        pairs = list(zip(judged, judged[1:], strict=False))
-        if len(judged) > 2:
-            pairs.append((judged[0], judged[-1]))
-        return [
-            {
-                "first": one,
-                "second": other,
-                "query": self._query(view=View.COMPARE, first=one, second=other),
-                "is_current": (one, other) == (first.number, second.number),
-            }
-            for one, other in pairs
-        ]
 
     def _code_view(self) -> dict[str, Any]:
         assert self._round is not None
@@ -362,7 +283,7 @@ class _TrialPage:
     def _transcript_view(self) -> dict[str, Any]:
         events = TrajectoryEvent.objects.filter(round=self._round).order_by("position")
         page = Paginator(events, EVENTS_A_PAGE).get_page(self._request.GET.get("page"))
-        return {"page": page, "events": [_event(event) for event in page.object_list]}
+        return {"page": page, "events": turns_of(page.object_list)}
 
     def _graph_view(self) -> dict[str, Any]:
         assert self._round is not None
@@ -397,52 +318,3 @@ class _TrialPage:
 
 
 _COUNTED = ("pass", "partial", "fail")
-
-
-def _sides(
-    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], *, first: Round, second: Round
-) -> list[dict[str, Any]]:
-    """Pairs of the same outcome in both rounds, those that changed first."""
-    pairs = [
-        {
-            "text": one["outcome"].text,
-            "number": one["number"],
-            "sides": [_side(first, one), _side(second, other)],
-        }
-        for one, other in zip(before, after, strict=True)
-    ]
-    return sorted(pairs, key=lambda pair: pair["sides"][0]["look"] == pair["sides"][1]["look"])
-
-
-def _side(round_: Round, entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {"round": round_, **entry}
-
-
-def _event(event: TrajectoryEvent) -> dict[str, Any]:
-    lines = event.text.splitlines()
-    return {
-        "event": event,
-        "kind": event.get_kind_display().capitalize(),
-        "head": "\n".join(lines[:12]),
-        "rest": "\n".join(lines[12:]),
-        "more": counted(len(lines) - 12, "more line") if len(lines) > 12 else "",
-        "is_folded": event.kind == "reasoning",
-        "is_error": event.kind == "error",
-    }
-
-
-def _times(deployment: Deployment) -> str:
-    spent = (
-        ("install", deployment.install_seconds),
-        ("build", deployment.build_seconds),
-        ("start", deployment.start_seconds),
-    )
-    return ", ".join(f"{word} {duration(seconds)}" for word, seconds in spent if seconds)
-
-
-def _tail(digest: str) -> str:
-    try:
-        text = blobs.read_blob(digest, at_most=400_000).decode("utf-8", "replace")
-    except blobs.BlobMissing as missing:
-        return str(missing)
-    return text if len(text) <= LOG_SHOWN else "… the beginning is in the file\n" + text[-LOG_SHOWN:]

@@ -336,7 +336,7 @@ def judge(judging: Judging, letters: str, *, with_evidence: bool = True) -> None
 
 
 def _words(mark: Mark) -> dict[str, Any]:
-    return {
+    words: dict[Mark, dict[str, Any]] = {
         Mark.PASS: {
             "rationale": "The basket holds the packet, and the stock shown fell from 4 to 3.",
             "seconds": 1.2,
@@ -348,7 +348,8 @@ def _words(mark: Mark) -> dict[str, Any]:
             "reason": "needs:c3",
         },
         Mark.ERROR: {"rationale": "No script was written for this outcome.", "reason": "no_script"},
-    }[mark]
+    }
+    return words[mark]
 
 
 def _picture() -> str:

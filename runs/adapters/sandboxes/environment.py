@@ -17,6 +17,13 @@ CERTIFICATE_VARIABLES = (
 )
 """Without these npm and pip hang or fail behind a company's own certificate authority."""
 
+SYSTEM_CERTIFICATES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+)
+"""Where Linux distributions keep every authority that this machine trusts, in one file."""
+
 NETWORK_VARIABLES = tuple(
     spelling
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
@@ -39,9 +46,19 @@ def clean_environment(
         "TMPDIR": str(home),
         "LANG": "C.UTF-8",
         "TZ": "UTC",
+        **_trusted_by_the_system(),
         **{name: os.environ[name] for name in names if name in os.environ},
         **(extra or {}),
     }
+
+
+def _trusted_by_the_system() -> dict[str, str]:
+    # A Node.js that is not the distribution's knows its own authorities only: behind a company's
+    # own one npm asks again and again for minutes.
+    for bundle in SYSTEM_CERTIFICATES:
+        if Path(bundle).is_file():
+            return {"NODE_EXTRA_CA_CERTS": bundle}
+    return {}
 
 
 def passed_variables(names: Iterable[str]) -> dict[str, str]:

@@ -434,6 +434,20 @@ def test_environment_of_a_command_holds_nothing_of_ours(start, tmp_path, monkeyp
     assert f"HOME={tmp_path}" in lines
 
 
+def test_node_trusts_what_the_system_trusts_unless_somebody_chose(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "runs.adapters.sandboxes.environment.SYSTEM_CERTIFICATES", (str(tmp_path / "all.crt"),)
+    )
+    monkeypatch.delenv("NODE_EXTRA_CA_CERTS", raising=False)
+    assert "NODE_EXTRA_CA_CERTS" not in clean_environment(tmp_path)
+
+    (tmp_path / "all.crt").write_text("")
+    assert clean_environment(tmp_path)["NODE_EXTRA_CA_CERTS"] == str(tmp_path / "all.crt")
+
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", "/chosen.crt")
+    assert clean_environment(tmp_path)["NODE_EXTRA_CA_CERTS"] == "/chosen.crt"
+
+
 def test_variables_are_passed_on_by_name_but_never_those_of_the_site(monkeypatch):
     monkeypatch.setenv("SOME_MODEL_KEY", "value")
 

@@ -1,0 +1,3 @@
+"""Who signs in on the stage."""
+
+NAME, PASSWORD = "lead", "a long enough password"
