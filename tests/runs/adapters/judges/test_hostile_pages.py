@@ -16,7 +16,7 @@ from runs.adapters.judges.scripted.settings import ScriptedSettings
 from runs.ports import EvidenceKind, OutcomeVerdict
 from tests.runs.adapters.judges.conftest import Answer, Page, Site, criterion, serving
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 _SEES_HEADING: Sequence[Mapping[str, Any]] = ({"expect_visible": "h1"},)
 
