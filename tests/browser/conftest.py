@@ -49,7 +49,7 @@ def site(settings, live_server) -> str:
     settings.SITE_HOST = host
     settings.PUBLIC_URL = f"http://{host}"
     settings.CSRF_TRUSTED_ORIGINS = [settings.PUBLIC_URL]
-    return settings.PUBLIC_URL
+    return f"http://{host}"
 
 
 @pytest.fixture
