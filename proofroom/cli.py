@@ -7,6 +7,7 @@ import os
 import sys
 from difflib import get_close_matches
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import BaseCommand, ManagementUtility, get_commands
 
@@ -23,6 +24,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         _Commands(sys.argv).execute()
+        sys.stdout.flush()
     except ImproperlyConfigured as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(BAD_INPUT)
@@ -38,6 +40,8 @@ class _Commands(ManagementUtility):
     """Django's commands and ours; an unknown one is bad input like any other."""
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
+        # Django puts a bad setting aside until here; without settings it would know no command of ours.
+        _ = settings.INSTALLED_APPS
         known = get_commands()
         if subcommand not in known:
             ours = [name for name, app in known.items() if not str(app).startswith(("django.", "channels"))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,8 @@ from django.db import transaction
 
 from benchmark.rules.vocabulary import Mark
 from runs.models import Run, RunEvent, Trial
+
+log = logging.getLogger(__name__)
 
 _server_loop: asyncio.AbstractEventLoop | None = None
 
@@ -56,7 +59,12 @@ def _ring(run_id: int, cursor: int) -> None:
     assert layer is not None  # settings always name one
     message: dict[str, Any] = {"type": "more", "cursor": cursor}
     if not isinstance(layer, InMemoryChannelLayer):
-        async_to_sync(layer.group_send)(group_of(run_id), message)
+        from redis.exceptions import RedisError
+
+        try:
+            async_to_sync(layer.group_send)(group_of(run_id), message)
+        except (OSError, RedisError) as error:
+            log.warning("Run %s: its live pages are not told (%s).", run_id, error)
         return
     # Another process has no way to this one's memory; there pages catch up by polling.
     loop = _server_loop

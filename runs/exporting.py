@@ -14,7 +14,7 @@ from runs.models import Judging, Round, Run, Verdict
 
 SCHEMA = "proofroom/results/1"
 FILE_NAME = "eval_step3_results.json"
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_UNSAFE = re.compile(r"^\.+|[^A-Za-z0-9._-]")
 
 
 def write_results(run: Run, folder: Path) -> int:

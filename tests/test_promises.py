@@ -65,6 +65,10 @@ def test_no_file_names_a_folder_of_one_machine():
     assert lines_that_match("|".join(rf"(?<![\w.}}]){folder}" for folder in folders)) == []
 
 
+def test_no_file_holds_an_unfinished_merge():
+    assert lines_that_match(r"^(?:<{7}|>{7}) ") == []
+
+
 def test_no_lock_file_of_another_tool_is_kept():
     # These write the host of a registry into every entry.
     assert [

@@ -22,7 +22,7 @@ COLUMNS = (
     "denominator",
     "reason",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def csv_text(runs: Sequence[Scored]) -> str:

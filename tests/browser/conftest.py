@@ -21,7 +21,8 @@ from runs.adapters.browsers import chromium_arguments, find_chromium, running_as
 from tests.browser.person import NAME, PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
-WIDE, NARROW = ViewportSize(width=1440, height=900), ViewportSize(width=390, height=844)
+WIDE = ViewportSize(width=1440, height=900)
+NARROW = ViewportSize(width=390, height=844)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -17,7 +17,7 @@ from runs.pages.timeline import StageSpan, stage_bars
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def _round(marks: Mapping[str, Sequence[Mark]], **given) -> GridRound:
+def _round(marks: Mapping[str, tuple[Mark, ...]], **given) -> GridRound:
     return GridRound(
         number=given.get("number", 1),
         state=given.get("state", RoundState.CLOSED),

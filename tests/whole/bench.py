@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -25,6 +26,47 @@ class Bench:
     server: subprocess.Popen[bytes] | None = None
     address: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+
+    def ran(
+        self, *words: str, stdin: bytes | None = None, timeout: float = 600, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, whatever that is."""
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *words],
+            capture_output=True,
+            input=stdin,
+            env=self._environment() | environment,
+            cwd=ROOT,
+            timeout=timeout,
+            check=False,
+        )
+        out, err = done.stdout.decode(), done.stderr.decode()
+        return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+    def begun(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start a command and let it go on; its errors go to a file beside the data."""
+        with (self.data / "begun.log").open("ab") as out:
+            return subprocess.Popen(
+                [sys.executable, str(ROOT / "manage.py"), *words],
+                stdout=out,
+                stderr=out,
+                env=self._environment(),
+                cwd=ROOT,
+            )
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Look into the bench's SQLite database from outside."""
+        with sqlite3.connect(self.data / "proofroom.sqlite3", timeout=20) as database:
+            found = database.execute(query, values).fetchall()
+        database.close()
+        return found
+
+    def wait_for(self, query: str, *values: object, within: float = 120) -> None:
+        """Wait until a query finds something."""
+        deadline = time.monotonic() + within
+        while not self.rows(query, *values):
+            assert time.monotonic() < deadline, f"{query} found nothing within {within} s"
+            time.sleep(0.2)
 
     def command(self, *words: str, exit_code: int = 0, timeout: float = 600) -> str:
         """Run a command and return what it answered; another exit code fails the test."""
