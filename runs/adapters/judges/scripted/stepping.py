@@ -105,7 +105,7 @@ class Performance:
             else:
                 return
         if note := step.get("note"):
-            raise StepFailed(f"{note}: {_lowered(failures[0])}")
+            raise StepFailed(f"{_raised(note)}: {_lowered(failures[0])}")
         raise StepFailed(failures[0])
 
     async def _one(self, step: Step, *, phase: str) -> None:
@@ -213,7 +213,7 @@ class Performance:
         if self.visit.has_left and not self.visit.page.is_closed():
             text = f"{text} The page had left the application."
         if note := step.get("note"):
-            return StepFailed(f"{note}: {_lowered(text)}")
+            return StepFailed(f"{_raised(note)}: {_lowered(text)}")
         if self._last_doing:
             return StepFailed(f"{text.removesuffix('.')} (after {self._last_doing}).")
         return StepFailed(text)
@@ -295,6 +295,10 @@ def _first_line(error: PlaywrightError) -> str:
 
 def _lowered(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
+
+
+def _raised(note: str) -> str:
+    return note[:1].upper() + note[1:]
 
 
 def _loggable(reading: Any) -> Any:
