@@ -196,7 +196,7 @@ def _held(trial: Trial, *, worker: str, lease: timedelta) -> Iterator[Claim]:
                     if not trial.extend(worker=worker, now=now, lease=lease):
                         lost.set()
                     extended = now
-                elif Run.objects.filter(pk=trial.run_id).exclude(cancelled_at=None).exists():
+                elif not trial.is_held(worker=worker):
                     lost.set()
             except DatabaseError:
                 # The database may come back before the lease ends; after that, others may claim.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from runs.workers import release_claims_of_the_dead
 
 MOST_REPEATS = 100
 LONGEST_NAME = 200
+WORKER_GIVES_UP_WITHIN = timedelta(seconds=10)
 
 
 class BadLaunch(ValueError):
@@ -173,6 +175,11 @@ def retry(run: Run) -> int:
             trouble="",
             attempts=0,
             not_before=None,
+        )
+        # A worker that was told to stop a moment ago may not have noticed: it must not go on beside
+        # the next one, nor save into what was set aside for that one.
+        Trial.objects.filter(pk__in=concerned).exclude(claimed_by="").update(
+            claimed_by="", claimed_until=timezone.now() + WORKER_GIVES_UP_WITHIN
         )
         locked.state = RunState.QUEUED
         locked.cancelled_at = None

@@ -125,6 +125,10 @@ class Trial(models.Model):
         ).update(claimed_until=now + lease)
         return kept == 1
 
+    def is_held(self, *, worker: str) -> bool:
+        """Whether the claim is still this worker's and the run is not cancelled."""
+        return Trial.objects.filter(pk=self.pk, claimed_by=worker, run__cancelled_at=None).exists()
+
     def release(self, *, worker: str) -> None:
         """Give the claim back, if it is still ours."""
         Trial.objects.filter(pk=self.pk, claimed_by=worker).update(claimed_by="", claimed_until=None)

@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from runs.views import evidence, launch, preview, results, run, run_list, trial
+from runs.views import evidence, launch, lists, preview, results, run, trial
 
 app_name = "runs"
 _TRIAL = "runs/<int:run_id>/trials/<int:trial_id>/"
 _PREVIEW = f"{_TRIAL}rounds/<int:number>/preview/"
 urlpatterns = [
-    path("runs/", run_list.runs, name="runs"),
+    path("runs/", lists.runs, name="runs"),
     path("runs/launch/", launch.launch, name="launch"),
     path("runs/<int:run_id>/", run.run, name="run"),
     path("runs/<int:run_id>/cancel/", run.cancel, name="cancel"),

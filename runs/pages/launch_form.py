@@ -1,176 +1,133 @@
-"""The launch form: fields drawn from what protocol, agents and judges declare, read back from a post."""
+"""The launch form as plain values: what was given, what each setting takes, and what was wrong with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
-from benchmark.models import Benchmark
-from benchmark.protocols import protocol
-from benchmark.rules.protocol import SettingSpec
-from runs.adapters.code_agents import all_code_agents
-from runs.adapters.judges import all_judges
+from django.http import QueryDict
 
-DEFAULT_AGENT = "replay"
-DEFAULT_JUDGE = "scripted"
+from benchmark.rules.protocol import BadSetting, SettingSpec
+
+PREFIXES = {"settings": "set.", "agent_settings": "agent.", "judge_settings": "judge."}
+MOST_TASK_BOXES = 400
+"""A benchmark with more tasks names them in a text field: a form of thousands of boxes helps nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A form as it was filled in; `tasks` is None where all are meant."""
+
+    benchmark: str
+    of: str
+    agent: str
+    judge: str
+    name: str
+    repeats: str
+    tasks: tuple[str, ...] | None
+    settings: Mapping[str, str]
+    agent_settings: Mapping[str, str]
+    judge_settings: Mapping[str, str]
+
+    @classmethod
+    def from_values(cls, values: QueryDict) -> Self:
+        """Read a form, or an address that fills some of it in."""
+        groups = {group: _with_prefix(values, prefix) for group, prefix in PREFIXES.items()}
+        if "candidate" in values:
+            groups["agent_settings"]["candidate"] = str(values.get("candidate", ""))
+        folder = groups["agent_settings"].pop("folder", "").strip()
+        if folder:
+            groups["agent_settings"]["candidate"] = folder
+        return cls(
+            benchmark=str(values.get("benchmark", "")),
+            of=str(values.get("of", "")),
+            agent=str(values.get("agent", "")),
+            judge=str(values.get("judge", "")),
+            name=str(values.get("name", "")).strip(),
+            repeats=str(values.get("repeats", "1")).strip(),
+            tasks=_tasks(values),
+            **groups,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One setting as a control. `choices` makes it a selection."""
+    """One setting as a control of the form."""
 
     name: str
+    ident: str
     label: str
     help: str
     value: str
-    kind: str
+    taken: str
     choices: tuple[str, ...] = ()
+    is_number: bool = False
     minimum: str = ""
     maximum: str = ""
     step: str = ""
-    taken: str = ""
     problem: str = ""
+    folder: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """A code agent or a judge with its settings."""
-
-    name: str
-    title: str
-    is_chosen: bool
-    fields: tuple[Field, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchForm:
-    """What was filled in. Values are texts as they came; `problems` are sentences by field."""
-
-    benchmark: Benchmark
-    values: Mapping[str, str]
-    tasks: tuple[str, ...] | None
-    problems: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def agent(self) -> str:
-        return self.values.get("agent", DEFAULT_AGENT)
-
-    @property
-    def judge(self) -> str:
-        return self.values.get("judge", DEFAULT_JUDGE)
-
-    @property
-    def name(self) -> str:
-        return self.values.get("name", "").strip()
-
-    @property
-    def repeats(self) -> int:
-        """The number asked for; 0, which is refused with a sentence, where it is no number."""
-        raw = self.values.get("repeats", "1").strip()
-        return int(raw) if raw.isdecimal() and len(raw) < 6 else 0
-
-    def settings(self) -> dict[str, str]:
-        return self._given("set")
-
-    def agent_settings(self) -> dict[str, str]:
-        return self._given(f"agent.{self.agent}")
-
-    def judge_settings(self) -> dict[str, str]:
-        return self._given(f"judge.{self.judge}")
-
-    def protocol_fields(self) -> list[Field]:
-        """The protocol's settings; the benchmark's own defaults go before the protocol's."""
-        recipe = protocol(self.benchmark.protocol)
-        defaults = self.benchmark.settings
-        return [
-            self._field("set", spec, default=defaults.get(spec.name, spec.default))
-            for spec in recipe.settings
-        ]
-
-    def agents(self, *, candidates: Sequence[str]) -> list[Option]:
-        """Every code agent; the replay agent chooses among the recorded candidates."""
-        return [
-            Option(
-                name=kind.name,
-                title=kind.title,
-                is_chosen=kind.name == self.agent,
-                fields=tuple(
-                    self._field(
-                        f"agent.{kind.name}",
-                        spec,
-                        default=spec.default,
-                        choices=tuple(candidates)
-                        if (kind.name, spec.name) == ("replay", "candidate")
-                        else (),
-                    )
-                    for spec in kind.settings
-                ),
-            )
-            for kind in all_code_agents().values()
-        ]
-
-    def judges(self) -> list[Option]:
-        return [
-            Option(
-                name=kind.name,
-                title=kind.title,
-                is_chosen=kind.name == self.judge,
-                fields=tuple(
-                    self._field(f"judge.{kind.name}", spec, default=spec.default) for spec in kind.settings
-                ),
-            )
-            for kind in all_judges().values()
-        ]
-
-    def _given(self, prefix: str) -> dict[str, str]:
-        """What was filled in under a prefix; an emptied field means the default."""
-        start = f"{prefix}."
-        return {
-            name.removeprefix(start): value.strip()
-            for name, value in self.values.items()
-            if name.startswith(start) and value.strip()
-        }
-
-    def _field(self, prefix: str, spec: SettingSpec, *, default: Any, choices: tuple[str, ...] = ()) -> Field:
-        name = f"{prefix}.{spec.name}"
-        is_number = spec.type in (int, float)
-        return Field(
-            name=name,
+def fields_of(
+    specs: Sequence[SettingSpec],
+    *,
+    group: str,
+    given: Mapping[str, str],
+    defaults: Mapping[str, Any],
+    problems: Mapping[str, str],
+) -> list[Field]:
+    """A control for each setting; `problems` are by setting name."""
+    return [
+        Field(
+            name=f"{PREFIXES[group]}{spec.name}",
+            ident=f"{group}-{spec.name}".replace("_", "-"),
             label=spec.name.replace("_", " ").capitalize(),
             help=spec.help,
-            value=self.values.get(name, _plain(default)),
-            kind="number" if is_number else "text",
-            choices=choices or spec.choices,
-            minimum="" if spec.minimum is None else _plain(spec.minimum),
-            maximum="" if spec.maximum is None else _plain(spec.maximum),
-            step="1" if spec.type is int else "any" if is_number else "",
-            taken=spec.taken if is_number else "",
-            problem=self._problem(prefix, spec.name),
+            value=given.get(spec.name, _plain(defaults.get(spec.name, spec.default))),
+            taken=f"Takes {spec.taken}." if spec.type is not str else "",
+            choices=spec.choices,
+            is_number=spec.type is not str,
+            minimum=_plain(spec.minimum) if spec.minimum is not None else "",
+            maximum=_plain(spec.maximum) if spec.maximum is not None else "",
+            step="1" if spec.type is int else "any",
+            problem=problems.get(spec.name, ""),
         )
-
-    def _problem(self, prefix: str, name: str) -> str:
-        """The sentence about this setting: services name the setting that is at fault."""
-        group, _, owner = prefix.partition(".")
-        if owner and owner != {"agent": self.agent, "judge": self.judge}.get(group):
-            return ""
-        sentence = self.problems.get({"set": "settings"}.get(group, f"{group}_settings"), "")
-        return sentence if repr(name) in sentence else ""
-
-    def rest(self, group: str) -> str:
-        """The sentence of a group that names none of its fields, so that no problem goes unseen."""
-        sentence = self.problems.get(group, "")
-        fields: list[Field] = []
-        if group == "settings":
-            fields = self.protocol_fields()
-        elif group == "agent_settings":
-            fields = [
-                each for option in self.agents(candidates=()) if option.is_chosen for each in option.fields
-            ]
-        elif group == "judge_settings":
-            fields = [each for option in self.judges() if option.is_chosen for each in option.fields]
-        return "" if any(each.problem for each in fields) else sentence
+        for spec in specs
+    ]
 
 
-def _plain(value: Any) -> str:
+def setting_problems(specs: Sequence[SettingSpec], given: Mapping[str, str]) -> dict[str, str]:
+    """A sentence for each setting whose value is not taken, so that it stands under its own field."""
+    problems: dict[str, str] = {}
+    for spec in specs:
+        if spec.name in given:
+            try:
+                spec.value_of(given[spec.name])
+            except BadSetting as bad:
+                problems[spec.name] = str(bad)
+    return problems
+
+
+def _with_prefix(values: QueryDict, prefix: str) -> dict[str, str]:
+    return {
+        key.removeprefix(prefix): str(values.get(key)).strip() for key in values if key.startswith(prefix)
+    }
+
+
+def _tasks(values: QueryDict) -> tuple[str, ...] | None:
+    if values.get("choose") == "all":
+        return None
+    if values.get("choose") == "none":
+        return ()
+    if "task_keys" in values:
+        keys = str(values.get("task_keys", "")).replace(",", " ").split()
+        return tuple(keys) or None
+    if "chosen" in values or "task" in values:
+        return tuple(str(key) for key in values.getlist("task"))
+    return None
+
+
+def _plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -35,7 +35,8 @@ class FigureKind(StrEnum):
         return "" if self is FigureKind.CUMULATIVE else f"_{self.value}"
 
     @property
-    def heading(self) -> str:
+    def words(self) -> str:
+        """What the switch calls it."""
         return {"cumulative": "Cumulative", "state": "This round alone", "judged": "Judged only"}[self.value]
 
 
@@ -174,8 +175,8 @@ def styles_of(ranked: Sequence[int], *, picked: Sequence[int]) -> dict[int, Styl
 def difference_of(entry: Entry, leader: Entry, *, metric: str) -> Difference:
     """The paired difference to the leader: the half-width is that of the differences task by task."""
     both = [key for key in leader.numbers.per_task if key in entry.numbers.per_task]
-    own = [_of_task(entry, key, metric) for key in both]
-    leaders = [_of_task(leader, key, metric) for key in both]
+    own = [of_task(entry, key, metric) for key in both]
+    leaders = [of_task(leader, key, metric) for key in both]
     gap = mean_gap(own, leaders, if_none=NO_COMMON_TASK)
     over = counted(gap.n, "task")
     if gap.value is None:
@@ -203,32 +204,6 @@ def names_of(labels: Mapping[int, str]) -> dict[int, str]:
     """What charts call each run: the agent's label, with the run's number where two share it."""
     shared = Counter(labels.values())
     return {run: label if shared[label] == 1 else f"{label} ({run})" for run, label in labels.items()}
-
-
-def differing_settings(settings: Mapping[int, Mapping[str, object]]) -> list[str]:
-    """A sentence for each setting in which the runs differ; such runs measure different things."""
-    sentences: list[str] = []
-    for name in dict.fromkeys(name for given in settings.values() for name in given):
-        by_value: dict[str, list[str]] = {}
-        for run, given in settings.items():
-            by_value.setdefault(_plain(given.get(name, "not set")), []).append(str(run))
-        if len(by_value) > 1:
-            parts = [f"{value} ({_runs(numbers)})" for value, numbers in by_value.items()]
-            sentences.append(f"{name.replace('_', ' ').capitalize()} differs: {', '.join(parts)}.")
-    return sentences
-
-
-def tasks_left_out(entries: Sequence[Entry], *, metric: MetricSpec) -> list[str]:
-    """A sentence for each ended run whose mean is not over all of its tasks, naming those that leave it."""
-    sentences: list[str] = []
-    for entry in entries:
-        absent = [key for key in entry.tasks if _of_task(entry, key, metric.name) is None]
-        if absent and entry.is_over and len(absent) < len(entry.tasks):
-            sentences.append(
-                f"{metric.label} of {entry.name} is over {len(entry.tasks) - len(absent)} of "
-                f"{counted(len(entry.tasks), 'task')}: it cannot be computed for {listed(absent)}."
-            )
-    return sentences
 
 
 def _row(
@@ -304,18 +279,10 @@ def _value(entry: Entry, metric: str) -> float | None:
     return None if estimate is None else estimate.value
 
 
-def _of_task(entry: Entry, key: str, metric: str) -> float | None:
+def of_task(entry: Entry, key: str, metric: str) -> float | None:
     estimate = entry.numbers.per_task.get(key, {}).get(metric)
     return None if estimate is None else estimate.value
 
 
 def _letters(place: int) -> str:
     return chr(ord("a") + place) if place < 26 else f"a{place - 25}"
-
-
-def _runs(numbers: Sequence[str]) -> str:
-    return f"run{'s' if len(numbers) > 1 else ''} {listed(sorted(numbers, key=int), most=6)}"
-
-
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

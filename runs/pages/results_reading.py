@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.display import settings_in_words
-from benchmark.rules.protocol import Protocol
+from benchmark.display import counted, listed, settings_in_words
+from benchmark.rules.protocol import MetricSpec, Protocol
 from runs.models import Run
-from runs.pages.results import Entry
+from runs.pages.results import Entry, of_task
 
 _COUNTED = {
     "errors": ("Errors", "criteria that could not be judged; kept in the denominator of raw figures"),
@@ -47,16 +47,12 @@ def reading_of(runs: Sequence[Run], entries: Sequence[Entry], *, recipe: Protoco
     shown = {entry.run for entry in entries}
     runs = [run for run in runs if run.pk in shown]
     names = {entry.run: entry.name for entry in entries}
-    ways: tuple[tuple[str, Callable[[Run], str]], ...] = (
-        ("Benchmark", lambda run: f"{run.benchmark} · sha256 {run.benchmark_hash[:12]}"),
-        ("Judge", lambda run: ", ".join([run.judge, *settings_in_words(run.judge_settings)])),
-        ("Settings", lambda run: ", ".join(settings_in_words(run.settings))),
-    )
-    facts = [
-        Fact(term=term, words=words)
-        for term, of in ways
-        for words in _said({run.pk: of(run) for run in runs}, names)
-    ]
+    measured = {
+        "Benchmark": {run.pk: f"{run.benchmark} · sha256 {run.benchmark_hash[:12]}" for run in runs},
+        "Judge": {run.pk: ", ".join([run.judge, *settings_in_words(run.judge_settings)]) for run in runs},
+        "Settings": {run.pk: ", ".join(settings_in_words(run.settings)) for run in runs},
+    }
+    facts = [Fact(term=term, words=words) for term, of in measured.items() for words in _said(of, names)]
     facts += [
         Fact(term=term, words=_counted(entries, name, meaning))
         for name, (term, meaning) in _COUNTED.items()
@@ -69,6 +65,32 @@ def reading_of(runs: Sequence[Run], entries: Sequence[Entry], *, recipe: Protoco
         )
     )
     return Reading(facts=tuple(facts), decisions=tuple(_decisions(runs, names, recipe)))
+
+
+def differing_settings(settings: Mapping[int, Mapping[str, object]]) -> list[str]:
+    """A sentence for each setting in which the runs differ; such runs measure different things."""
+    sentences: list[str] = []
+    for name in dict.fromkeys(name for given in settings.values() for name in given):
+        by_value: dict[str, list[str]] = {}
+        for run, given in settings.items():
+            by_value.setdefault(_plain(given.get(name, "not set")), []).append(str(run))
+        if len(by_value) > 1:
+            parts = [f"{value} ({_runs(numbers)})" for value, numbers in by_value.items()]
+            sentences.append(f"{name.replace('_', ' ').capitalize()} differs: {', '.join(parts)}.")
+    return sentences
+
+
+def tasks_left_out(entries: Sequence[Entry], *, metric: MetricSpec) -> list[str]:
+    """A sentence for each ended run whose mean is not over all of its tasks, naming those that leave it."""
+    sentences: list[str] = []
+    for entry in entries:
+        absent = [key for key in entry.tasks if of_task(entry, key, metric.name) is None]
+        if absent and entry.is_over and len(absent) < len(entry.tasks):
+            sentences.append(
+                f"{metric.label} of {entry.name} is over {len(entry.tasks) - len(absent)} of "
+                f"{counted(len(entry.tasks), 'task')}: it cannot be computed for {listed(absent)}."
+            )
+    return sentences
 
 
 def all_settings(run: Run) -> dict[str, object]:
@@ -114,3 +136,11 @@ def _counted(entries: Sequence[Entry], name: str, meaning: str) -> str:
     if not some:
         return f"none ({meaning})"
     return f"{', '.join(some)} ({meaning})" if len(entries) > 1 else f"{sum(known.values())} ({meaning})"
+
+
+def _runs(numbers: Sequence[str]) -> str:
+    return f"run{'s' if len(numbers) > 1 else ''} {listed(sorted(numbers, key=int), most=6)}"
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

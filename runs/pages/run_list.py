@@ -1,79 +1,85 @@
-"""The list of runs: filters from the address, keyset paging, counts of trials in one query."""
+"""Runs as rows of a list: progress and leading figures of many runs in two queries."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count
 
+from benchmark.display import Figure, figure
+from benchmark.protocols import protocol
+from benchmark.rules.records import Estimate
 from benchmark.rules.vocabulary import RunState, TrialState
 from runs.models import Run, Trial
-
-RUNS_A_PAGE = 40
+from runs.pages import figures
+from runs.pages.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFilter:
-    """What the address asks for; an unknown value is left out rather than refused."""
+class ListedRun:
+    """One run of a list; `look` is the shape of its state, empty where none is needed."""
 
-    query: str = ""
-    state: str = ""
-    benchmark: str = ""
-    agent: str = ""
-    before: int | None = None
+    run: Run
+    progress: Progress
+    label: str
+    figure: Figure
+    look: str
+    state: str
 
-    @classmethod
-    def from_address(cls, given: Mapping[str, str]) -> RunFilter:
-        before = given.get("before", "")
-        state = given.get("state", "")
-        benchmark = given.get("benchmark", "")
-        return cls(
-            query=given.get("q", "").strip()[:200],
-            state=state if state in RunState else "",
-            benchmark=benchmark if benchmark.isdecimal() else "",
-            agent=given.get("agent", "")[:200],
-            before=int(before) if before.isdecimal() else None,
+
+def listed_runs(runs: Sequence[Run]) -> list[ListedRun]:
+    """Rows for runs whose benchmarks are loaded."""
+    ids = [run.pk for run in runs]
+    progress = _progress(ids)
+    numbers = figures.headline(ids)
+    return [
+        ListedRun(
+            run=run,
+            progress=progress[run.pk],
+            label=_label(run),
+            figure=_figure(run, numbers.get(run.pk, {})),
+            look={RunState.RUNNING: "running", RunState.QUEUED: "waiting"}.get(RunState(run.state), ""),
+            state=run.get_state_display(),
         )
-
-    @property
-    def is_set(self) -> bool:
-        return bool(self.query or self.state or self.benchmark or self.agent)
-
-    def apply(self, runs: QuerySet[Run]) -> QuerySet[Run]:
-        if self.state:
-            runs = runs.filter(state=self.state)
-        if self.benchmark:
-            runs = runs.filter(benchmark=int(self.benchmark))
-        if self.agent:
-            runs = runs.filter(code_agent_label=self.agent)
-        if self.query:
-            runs = runs.filter(_matches(self.query))
-        return runs
+        for run in runs
+    ]
 
 
-def _matches(query: str) -> Q:
-    found = (
-        Q(name__icontains=query)
-        | Q(code_agent_label__icontains=query)
-        | Q(code_agent__icontains=query)
-        | Q(benchmark__key__icontains=query)
-        | Q(trials__task__key__icontains=query)
+def _progress(run_ids: Sequence[int]) -> Mapping[int, Progress]:
+    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    rows = (
+        Trial.objects.filter(run__in=run_ids).order_by().values_list("run_id", "state").annotate(Count("pk"))
     )
-    number = query.lower().removeprefix("run").strip().removeprefix("#")
-    return found | Q(pk=int(number)) if number.isdecimal() and len(number) < 18 else found
-
-
-def trial_counts(runs: Sequence[Run]) -> dict[int, dict[str, int]]:
-    """Run → state → number of its trials, in one query."""
-    counts: dict[int, dict[str, int]] = {run.pk: {} for run in runs}
-    rows = Trial.objects.filter(run__in=runs).order_by().values_list("run", "state").annotate(Count("pk"))
     for run_id, state, count in rows:
         counts[run_id][state] = count
-    return counts
+    return {
+        pk: Progress(
+            finished=counts[pk][TrialState.FINISHED] + counts[pk][TrialState.AUDIT_FAILED],
+            working=counts[pk][TrialState.RUNNING],
+            paused=counts[pk][TrialState.PAUSED],
+            queued=counts[pk][TrialState.QUEUED],
+            cancelled=counts[pk][TrialState.CANCELLED],
+        )
+        for pk in run_ids
+    }
 
 
-def finished_of(counts: Mapping[str, int]) -> tuple[int, int]:
-    """Finished trials and all trials."""
-    finished = counts.get(TrialState.FINISHED, 0) + counts.get(TrialState.AUDIT_FAILED, 0)
-    return finished, sum(counts.values())
+def _label(run: Run) -> str:
+    """What the run's leading figure is called, empty where its protocol is not known here."""
+    try:
+        return figures.leading_metrics(protocol(run.protocol), most=1)[0].label
+    except LookupError:
+        return ""
+
+
+def _figure(run: Run, estimates: Mapping[str, Estimate]) -> Figure:
+    absent = Estimate(
+        value=None, n=0, reason="no task has finished yet" if run.is_unfinished else "nothing was scored"
+    )
+    try:
+        spec = figures.leading_metrics(protocol(run.protocol), most=1)[0]
+    except LookupError as unknown:
+        return Figure(value="–", reason=str(unknown))
+    return figure(estimates.get(spec.name, absent), unit=spec.unit)

@@ -1,51 +1,67 @@
-"""The first page: what runs, what is new, and three steps for a newcomer."""
+"""The first page: what goes on, what is new, and for a newcomer the way to a first run."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from benchmark.models import Benchmark
-from benchmark.rules.vocabulary import RunState, TrialState
-from runs.models import UNFINISHED_RUNS, Run, Trial
-from runs.views.run_list import run_rows
+from benchmark.rules.vocabulary import RunState
+from runs.models import UNFINISHED_RUNS, Run
+from runs.pages.run_list import ListedRun, listed_runs
 
-SHOWN = 6
+LIVE_SHOWN = 8
+NEWEST_SHOWN = 8
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Show what waits for a person, live runs and the newest results."""
-    live = list(
-        Run.objects.select_related("benchmark").filter(state__in=UNFINISHED_RUNS).order_by("-pk")[:SHOWN]
-    )
-    finished = list(
-        Run.objects.select_related("benchmark")
-        .filter(state=RunState.FINISHED)
-        .order_by("-finished_at", "-pk")[:SHOWN]
-    )
-    benchmark = Benchmark.objects.order_by("-imported_at", "-pk").first()
+    """Show live runs and the newest results; without any run, the three steps to a first one."""
+    runs = Run.objects.select_related("benchmark").order_by("-pk")
+    live = list(runs.filter(state__in=UNFINISHED_RUNS)[: LIVE_SHOWN + 1])
+    over = list(runs.filter(state__in=[RunState.FINISHED, RunState.CANCELLED])[:NEWEST_SHOWN])
+    rows = listed_runs(live[:LIVE_SHOWN] + over)
+    newest_benchmark = Benchmark.objects.order_by("-pk").first()
     context = {
         "area": "home",
-        "waiting": _waiting(),
-        "live": run_rows(live),
-        "finished": run_rows(finished),
-        "newest": live[0] if live else finished[0] if finished else None,
-        "is_new": not live and not finished,
-        "benchmark": benchmark,
-        "public_url": settings.PUBLIC_URL,
+        "live": rows[: len(live[:LIVE_SHOWN])],
+        "has_more_live": len(live) > LIVE_SHOWN,
+        "over": rows[len(live[:LIVE_SHOWN]) :],
+        "paused": [row for row in rows if row.progress.paused],
+        "benchmark": newest_benchmark,
+        "is_new": not live and not over,
+        "action": _action(live, over, newest_benchmark),
+        "comparisons": _comparisons(rows),
     }
     return render(request, "home.html", context)
 
 
-def _waiting() -> list[dict[str, Any]]:
-    """Trials that the bench could not go on with: nothing moves there until a person looks."""
-    paused = Trial.objects.filter(state=TrialState.PAUSED, run__state__in=UNFINISHED_RUNS)
+def _action(live: Sequence[Run], over: Sequence[Run], newest: Benchmark | None) -> dict[str, str]:
+    """The one thing to go on with."""
+    if live:
+        return {"label": f"Open run {live[0].pk}", "href": live[0].get_absolute_url()}
+    if over:
+        return {
+            "label": "Open results",
+            "href": f"{reverse('runs:results')}?benchmark={over[0].benchmark_id}",
+        }
+    if newest:
+        return {"label": "Launch a run", "href": f"{reverse('runs:launch')}?benchmark={newest.pk}"}
+    return {}
+
+
+def _comparisons(rows: Sequence[ListedRun]) -> list[dict[str, Any]]:
+    """The benchmarks of the runs shown that have numbers, each once."""
+    seen: dict[int, Benchmark] = {}
+    for row in rows:
+        if row.figure.is_defined:
+            seen.setdefault(row.run.benchmark_id, row.run.benchmark)
     return [
-        {"trial": trial, "run": trial.run, "task": trial.task}
-        for trial in paused.select_related("run", "task").order_by("-run", "pk")[:SHOWN]
+        {"benchmark": benchmark, "href": f"{reverse('runs:results')}?benchmark={pk}"}
+        for pk, benchmark in seen.items()
     ]

@@ -1,129 +1,256 @@
-"""The launch form: one column from the benchmark to the button, warnings before it."""
+"""The launch form: which agent on which tasks, under which settings; what it will take, and start it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
 from django.db.models import Avg, Count, F
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from benchmark.display import counted, duration
-from benchmark.models import Benchmark, candidates_of
+from benchmark.display import counted, duration, whole
+from benchmark.models import Benchmark, Task, candidates_of
 from benchmark.protocols import protocol
+from benchmark.rules.protocol import SettingSpec
 from benchmark.rules.vocabulary import TrialState
 from runs import launching
-from runs.launching import BadLaunch, Plan
+from runs.adapters.code_agents import all_code_agents
+from runs.adapters.judges import all_judges
 from runs.models import Trial
-from runs.pages.launch_form import LaunchForm
+from runs.pages.launch_form import MOST_TASK_BOXES, Given, fields_of, setting_problems
+
+_FIRST_AGENT = "replay"
+_FIRST_JUDGE = "scripted"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def launch(request: HttpRequest) -> HttpResponse:
-    """Show the form, check it as it is filled in (`?check=1`), or start the run."""
-    shown = _benchmark(request)
-    if shown is None:
-        return render(request, "runs/launch.html", {"area": "runs", "benchmark": None})
-    form = _form(request, shown)
+    """Show the form, show it anew for other choices, or start the run."""
+    is_post = request.method == "POST"
+    given = Given.from_values(request.POST if is_post else request.GET)
+    every = list(Benchmark.objects.order_by("key", "-imported_at", "-pk"))
+    chosen = _chosen(every, given)
+    if chosen is None:
+        return render(request, "runs/launch.html", {"area": "runs", "benchmarks": every})
+    if is_post and given.of and given.of != str(chosen.pk):
+        # Another benchmark has other tasks, other defaults and other recorded candidates.
+        given = replace(given, tasks=None, settings={}, agent_settings={})
+    given = replace(given, agent=given.agent or _FIRST_AGENT, judge=given.judge or _FIRST_JUDGE)
+    is_look = not is_post or bool(getattr(request, "htmx", False)) or "reload" in request.POST
+    is_look = is_look or "choose" in request.POST
+    problems: dict[str, str] = {}
+    warnings: Sequence[str] = ()
     try:
-        checked = _plan(form, by_operator=_is_operator(request))
-    except BadLaunch as bad:
-        form = replace(form, problems=bad.problems)
-        checked = None
-    if request.method == "POST" and "check" not in request.GET and checked is not None:
-        run = launching.launch(
-            checked, by=request.user if request.user.is_authenticated else None, name=form.name
-        )
-        return redirect(run)
-    is_check = "check" in request.GET and request.method == "POST"
-    # A form that was only opened has nothing wrong in it yet; what stops it is said all the same.
-    status = 422 if request.method == "POST" and not is_check else 200
-    template = "runs/launch.html" + ("#verdict" if is_check else "")
-    return render(request, template, _context(shown, form, checked), status=status)
+        checked = _plan(chosen, given, by_operator=_is_operator(request))
+    except launching.BadLaunch as bad:
+        problems = {} if is_look else bad.problems
+    else:
+        if not is_look:
+            run = launching.launch(checked, by=request.user, name=given.name[:200])  # type: ignore[arg-type]
+            messages.info(request, f"{run} was launched with {counted(len(checked.tasks), 'task')}.")
+            return redirect(run)
+        warnings = checked.warnings
+    context = _context(request, every, chosen, given, problems) | {"warnings": warnings, "problems": problems}
+    if getattr(request, "htmx", False):
+        return render(request, "runs/launch.html#choices", context)
+    return render(request, "runs/launch.html", context, status=422 if problems else 200)
 
 
-def _benchmark(request: HttpRequest) -> Benchmark | None:
-    wanted = request.POST.get("benchmark") or request.GET.get("benchmark")
-    if wanted:
-        return get_object_or_404(Benchmark, pk=wanted if wanted.isdecimal() else 0)
-    return Benchmark.objects.order_by("-imported_at", "-pk").first()
-
-
-def _form(request: HttpRequest, shown: Benchmark) -> LaunchForm:
-    if request.method == "POST":
-        values = {name: request.POST[name] for name in request.POST}
-        return LaunchForm(benchmark=shown, values=values, tasks=tuple(request.POST.getlist("tasks")))
-    values = {name: request.GET[name] for name in ("agent", "judge") if name in request.GET}
-    if candidate := request.GET.get("candidate"):
-        values["agent.replay.candidate"] = candidate
-    tasks = [key for part in request.GET.getlist("tasks") for key in part.split(",") if key]
-    return LaunchForm(benchmark=shown, values=values, tasks=tuple(tasks) if tasks else None)
-
-
-def _plan(form: LaunchForm, *, by_operator: bool) -> Plan:
-    return launching.plan(
-        form.benchmark,
-        agent=form.agent,
-        agent_settings=form.agent_settings(),
-        judge=form.judge,
-        judge_settings=form.judge_settings(),
-        settings=form.settings(),
-        tasks=form.tasks,
-        repeats=form.repeats,
-        by_operator=by_operator,
-    )
+def _chosen(every: Sequence[Benchmark], given: Given) -> Benchmark | None:
+    """The benchmark asked for, else the one imported last."""
+    wanted = [benchmark for benchmark in every if str(benchmark.pk) == given.benchmark]
+    return next(iter(wanted or sorted(every, key=lambda each: each.pk, reverse=True)), None)
 
 
 def _is_operator(request: HttpRequest) -> bool:
     return bool(request.user.is_authenticated and request.user.is_staff)
 
 
-def _context(shown: Benchmark, form: LaunchForm, checked: Plan | None) -> dict[str, Any]:
-    tasks = list(shown.tasks.order_by("position").annotate(criteria_count=Count("criteria")))
-    candidates = candidates_of(shown)
+def _plan(chosen: Benchmark, given: Given, *, by_operator: bool) -> launching.Plan:
+    repeats = int(given.repeats) if given.repeats.isdecimal() and len(given.repeats) < 6 else 0
+    try:
+        checked = launching.plan(
+            chosen,
+            agent=given.agent,
+            agent_settings=_known(all_code_agents(), given.agent, given.agent_settings),
+            judge=given.judge,
+            judge_settings=_known(all_judges(), given.judge, given.judge_settings),
+            settings=given.settings,
+            tasks=given.tasks,
+            repeats=repeats,
+            by_operator=by_operator,
+        )
+    except launching.BadLaunch as bad:
+        if not repeats and "repeats" in bad.problems:
+            said = (
+                f"Repeats is {given.repeats!r}; it takes a whole number from 1 to {launching.MOST_REPEATS}."
+            )
+            raise launching.BadLaunch({**bad.problems, "repeats": said}) from None
+        raise
+    return checked
+
+
+def _known(kinds: Mapping[str, Any], name: str, given: Mapping[str, str]) -> dict[str, str]:
+    """The settings of the adapter that was chosen last: those of another one are still in the form."""
+    if name not in kinds:
+        return {}
+    names = {spec.name for spec in kinds[name].settings}
+    return {key: value for key, value in given.items() if key in names}
+
+
+def _context(
+    request: HttpRequest,
+    every: Sequence[Benchmark],
+    chosen: Benchmark,
+    given: Given,
+    problems: Mapping[str, str],
+) -> dict[str, Any]:
+    recipe = protocol(chosen.protocol)
+    tasks = list(
+        Task.objects.filter(benchmark=chosen)
+        .order_by("position")
+        .annotate(size=Count("criteria"))
+        .only("key", "title")
+    )
+    picked = {task.key for task in tasks} if given.tasks is None else set(given.tasks)
+    shown = setting_problems(recipe.settings, given.settings) if problems else {}
+    protocol_fields = fields_of(
+        recipe.settings, group="settings", given=given.settings, defaults=chosen.settings, problems=shown
+    )
     return {
         "area": "runs",
-        "benchmark": shown,
-        "benchmarks": Benchmark.objects.order_by("key", "-imported_at"),
-        "protocol": protocol(shown.protocol),
-        "form": form,
+        "benchmarks": every,
+        "benchmark": chosen,
+        "given": given,
+        "protocol_title": recipe.title,
+        "protocol_fields": protocol_fields,
+        "settings_problem": "" if shown else problems.get("settings", ""),
+        "agents": _agents(request, chosen, given, problems),
+        "judges": _judges(given, problems),
         "tasks": [
             {
                 "task": task,
-                "criteria": counted(task.criteria_count, "criterion", "criteria"),
-                "is_chosen": form.tasks is None or task.key in form.tasks,
+                "is_picked": task.key in picked,
+                "size": counted(task.size, "criterion", "criteria"),
             }
-            for task in tasks
-        ],
-        "agents": form.agents(candidates=candidates),
-        "judges": form.judges(),
-        "protocol_fields": form.protocol_fields(),
-        "rest": {name: form.rest(name) for name in ("settings", "agent_settings", "judge_settings")},
-        "warnings": checked.warnings if checked else (),
-        "plan": checked,
-        "estimate": _estimate(checked) if checked else "",
+            for task in tasks[:MOST_TASK_BOXES]
+        ]
+        if len(tasks) <= MOST_TASK_BOXES
+        else [],
+        "has_many_tasks": len(tasks) > MOST_TASK_BOXES,
+        "task_keys": ", ".join(given.tasks or ()),
+        "is_long": len(tasks) > 12,
+        "picked_words": f"{whole(len(picked & {task.key for task in tasks}))} of {counted(len(tasks), 'task')}",
+        "estimate": _estimate(chosen, given, tasks=len(picked), values=protocol_fields),
+        "most_repeats": launching.MOST_REPEATS,
     }
 
 
-def _estimate(checked: Plan) -> str:
-    """What will be started, and how long it may take by what earlier trials of these tasks took."""
-    trials = len(checked.tasks) * checked.repeats
+def _agents(
+    request: HttpRequest, chosen: Benchmark, given: Given, problems: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    may = _is_operator(request)
+    candidates = candidates_of(chosen)
+    agents = []
+    for name, kind in all_code_agents().items():
+        is_chosen = name == given.agent
+        shown = setting_problems(kind.settings, given.agent_settings) if problems and is_chosen else {}
+        fields = fields_of(
+            kind.settings, group="agent_settings", given=given.agent_settings, defaults={}, problems=shown
+        )
+        agents.append(
+            {
+                "name": name,
+                "title": kind.title,
+                "is_chosen": is_chosen,
+                "fields": [_with_candidates(field, candidates, may_name_folders=may) for field in fields],
+                "problem": problems.get("agent_settings", "") if is_chosen and not shown else "",
+                "note": ""
+                if may or name == _FIRST_AGENT
+                else "Starts programs on this machine: takes a staff account.",
+            }
+        )
+    return agents
+
+
+def _with_candidates(field: Any, candidates: Sequence[str], *, may_name_folders: bool) -> Any:
+    """The recorded candidates of this benchmark as choices, and a folder beside them for staff."""
+    if field.name != "agent.candidate":
+        return field
+    is_recorded = field.value in candidates
+    return replace(
+        field,
+        choices=tuple(candidates) or ("",),
+        help="A recorded candidate of this benchmark."
+        if candidates
+        else "This benchmark has no recorded candidate.",
+        value=field.value if is_recorded else (candidates[0] if candidates else ""),
+        folder=("" if is_recorded else field.value) if may_name_folders else None,
+    )
+
+
+def _judges(given: Given, problems: Mapping[str, str]) -> list[dict[str, Any]]:
+    judges = []
+    for name, kind in all_judges().items():
+        is_chosen = name == given.judge
+        shown = setting_problems(kind.settings, given.judge_settings) if problems and is_chosen else {}
+        judges.append(
+            {
+                "name": name,
+                "title": kind.title,
+                "is_chosen": is_chosen,
+                # What a reader changed stays in sight when the form is shown anew.
+                "is_open": bool(shown) or _is_changed(kind.settings, given.judge_settings),
+                "fields": fields_of(
+                    kind.settings,
+                    group="judge_settings",
+                    given=given.judge_settings,
+                    defaults={},
+                    problems=shown,
+                ),
+                "problem": problems.get("judge_settings", "") if is_chosen and not shown else "",
+            }
+        )
+    return judges
+
+
+def _is_changed(specs: Sequence[SettingSpec], given: Mapping[str, str]) -> bool:
+    return any(
+        given.get(field.name.partition(".")[2], field.value) != field.value for field in _defaults(specs)
+    )
+
+
+def _defaults(specs: Sequence[SettingSpec]) -> list[Any]:
+    return fields_of(specs, group="judge_settings", given={}, defaults={}, problems={})
+
+
+def _estimate(chosen: Benchmark, given: Given, *, tasks: int, values: Sequence[Any]) -> dict[str, str]:
+    """How much work it is, and how long it took others on this benchmark with this agent."""
+    repeats = int(given.repeats) if given.repeats.isdecimal() and len(given.repeats) < 6 else 1
+    trials = tasks * max(repeats, 1)
+    by_name = {field.name.removeprefix("set."): field.value for field in values}
+    given_rounds = by_name.get("max_rounds", "1")
+    # With the clarified requirements as the request there is one round by definition.
+    rounds = 1 if by_name.get("request") == "prd" or not given_rounds.isdecimal() else int(given_rounds)
     size = counted(trials, "trial")
-    spent = Trial.objects.filter(
-        task__benchmark=checked.benchmark,
-        run__code_agent=checked.agent,
+    if rounds > 1:
+        size += f", at most {rounds} rounds each: {whole(trials * rounds)} rounds at most"
+    earlier = Trial.objects.filter(
+        run__benchmark=chosen,
+        run__code_agent=given.agent,
         state=TrialState.FINISHED,
         started_at__isnull=False,
-        finished_at__isnull=False,
-    ).aggregate(mean=Avg(F("finished_at") - F("started_at")), n=Count("pk"))
-    if not spent["n"]:
-        return f"{size}. No earlier trial of this agent here tells how long one takes."
-    workers = min(settings.WORKER_THREADS, trials)
-    likely = spent["mean"].total_seconds() * trials / max(workers, 1)
-    return (
-        f"{size}, about {duration(likely)} with {counted(settings.WORKER_THREADS, 'worker')}, "
-        f"by {counted(spent['n'], 'earlier trial')}."
-    )
+    ).aggregate(mean=Avg(F("finished_at") - F("started_at")), count=Count("pk"))
+    if not earlier["count"] or earlier["mean"] is None or not trials:
+        return {"size": size, "time": "No earlier trial says how long it will take."}
+    seconds = earlier["mean"].total_seconds() * trials / max(1, min(settings.WORKER_THREADS, trials))
+    return {
+        "size": size,
+        "time": f"About {duration(seconds)}, from {counted(earlier['count'], 'earlier trial')} "
+        f"and {counted(settings.WORKER_THREADS, 'worker')}.",
+    }

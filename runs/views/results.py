@@ -20,7 +20,7 @@ from benchmark.rules.protocol import MetricSpec, Protocol
 from benchmark.rules.vocabulary import RunState
 from runs.charts import interval_axis
 from runs.models import UNFINISHED_RUNS, MetricValue, Run
-from runs.pages import results, results_figures, results_reading
+from runs.pages import results, results_figures, results_reading, results_tables
 from runs.pages.numbers import RunNumbers, at_round, stored
 from runs.pages.results import Entry, FigureKind
 from runs.pages.results_entries import entries_of
@@ -64,7 +64,7 @@ def show(request: HttpRequest) -> HttpResponse:
     numbers = stored(
         asked.runs,
         names=_names(recipe),
-        task_names=results_figures.task_metrics(recipe, asked.figure, runs=len(asked.runs)),
+        task_names=results_tables.task_metrics(recipe, asked.figure, runs=len(asked.runs)),
     )
     rounds = max((given.last_round for given in numbers.values()), default=0)
     number = min(asked.round or rounds, rounds)
@@ -92,10 +92,10 @@ def _page(
     figures = results_figures.figures_of(
         ranked, recipe=recipe, kind=asked.figure, styles=styles, rounds=rounds
     )
-    further = results_figures.further_tables(ranked, recipe=recipe, rounds=rounds)
+    further = results_tables.further_tables(ranked, recipe=recipe, rounds=rounds)
     keys = list(dict.fromkeys(key for entry in ranked for key in entry.tasks))
     page = Paginator(keys, TASKS_A_PAGE).get_page(request.GET.get("page"))
-    by_task = results_figures.tasks_table(ranked, list(page.object_list), recipe=recipe, kind=asked.figure)
+    by_task = results_tables.tasks_table(ranked, list(page.object_list), recipe=recipe, kind=asked.figure)
     if "chart" in request.GET:
         tables = [figure.table for figure in figures] + further + ([by_task] if by_task else [])
         return results_files.one_table(tables, request.GET["chart"], request.GET.get("format", "csv"))
@@ -113,10 +113,10 @@ def _page(
         "axis_narrow_width": results.INTERVAL_NARROW,
         "facts": _facts(asked, entries),
         "figures": [
-            {"figure": figure, "table": results_figures.set_table(figure.table)} for figure in figures
+            {"figure": figure, "table": results_tables.set_table(figure.table)} for figure in figures
         ],
-        "further": [results_figures.set_table(table) for table in further],
-        "tasks": results_figures.set_table(by_task, hrefs=_hrefs(ranked, keys, len(by_task.columns)))
+        "further": [results_tables.set_table(table) for table in further],
+        "tasks": results_tables.set_table(by_task, hrefs=_hrefs(ranked, keys, len(by_task.columns)))
         if by_task
         else None,
         "page": page,
@@ -215,12 +215,14 @@ def _facts(asked: Asked, entries: Sequence[Entry]) -> list[str]:
 
 def _notes(asked: Asked, entries: Sequence[Entry], leading: MetricSpec) -> list[str]:
     """Cautions that stand above the table."""
-    notes = results.differing_settings({run.pk: results_reading.all_settings(run) for run in asked.runs})
+    notes = results_reading.differing_settings(
+        {run.pk: results_reading.all_settings(run) for run in asked.runs}
+    )
     if notes:
         notes.append(
             "Runs under different settings measure different things; their difference is not the agent's alone."
         )
-    notes += results.tasks_left_out(entries, metric=leading)
+    notes += results_reading.tasks_left_out(entries, metric=leading)
     if asked.missing:
         notes.append(
             f"Not shown: {'run' if len(asked.missing) == 1 else 'runs'} {', '.join(asked.missing)}, which "
@@ -249,7 +251,7 @@ def _switches(request: HttpRequest, recipe: Protocol, current: FigureKind) -> li
     if len(kinds) < 2:
         return []
     return [
-        {"title": kind.heading, "href": _address(request, figure=kind.value), "is_current": kind is current}
+        {"title": kind.words, "href": _address(request, figure=kind.value), "is_current": kind is current}
         for kind in kinds
     ]
 

@@ -26,7 +26,6 @@ from runs.pages.progress import stalled_for, time_left
 
 EVENTS_SHOWN = 40
 GRAPH_WIDTH = 468
-PARTS = ("summary", "events")
 
 
 @require_safe
@@ -262,7 +261,7 @@ def _event_look(event: RunEvent) -> str:
 
 def _cursor(request: HttpRequest) -> int:
     raw = request.GET.get("after", "0")
-    return int(raw) if raw.isdecimal() else 0
+    return int(raw) if raw.isdecimal() and len(raw) <= 18 else 0
 
 
 def _query(request: HttpRequest, **changed: object) -> str:

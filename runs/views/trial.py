@@ -30,7 +30,6 @@ from runs.views.preview import preview_pane
 CRITERIA_A_PAGE = 150
 EVENTS_A_PAGE = 100
 GRAPH_WIDTH = 1080
-LOG_SHOWN = 12_000
 
 
 class View(StrEnum):

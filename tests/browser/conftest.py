@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 from runs.adapters.browsers import chromium_arguments, find_chromium, running_as_root
 from tests.browser.person import NAME, PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
-WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+WIDE = ViewportSize(width=1440, height=900)
+NARROW = ViewportSize(width=390, height=844)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

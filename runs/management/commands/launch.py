@@ -63,7 +63,7 @@ class Command(Door):
                 judge=options["judge"],
                 judge_settings=given["judge"],
                 settings=given["protocol"],
-                tasks=[key.strip() for key in tasks.split(",") if key.strip()] if tasks else None,
+                tasks=None if tasks is None else [key.strip() for key in tasks.split(",") if key.strip()],
                 repeats=options["repeats"],
                 by_operator=True,
             )
