@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,10 +99,25 @@ def copy_to(digest: str, target: Path) -> None:
 
 def _store(digest: str, content: IO[bytes]) -> None:
     storage = _storage()
-    name = storage.save(_name(digest), File(content))
-    # Two writers at once: the storage gave the second one another name. Same bytes, so drop it.
-    if name != _name(digest):
-        storage.delete(name)
+    try:
+        target = Path(storage.path(_name(digest)))
+    except NotImplementedError:
+        # No files of this machine: such stores take an object whole or not at all.
+        name = storage.save(_name(digest), File(content))
+        if name != _name(digest):
+            storage.delete(name)
+        return
+    # Django's own storage writes in place: a kill or a full disk would leave half a file under the
+    # digest of the whole one, and nobody would ever write it again.
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, part = tempfile.mkstemp(prefix=f".{digest[:8]}-", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            shutil.copyfileobj(content, out, CHUNK)
+        Path(part).chmod(0o644)
+        Path(part).replace(target)
+    finally:
+        Path(part).unlink(missing_ok=True)
 
 
 def _name(digest: str) -> str:

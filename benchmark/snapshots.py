@@ -51,7 +51,7 @@ def take(folder: Path) -> str:
     for path, kind in sorted(_walk(folder)):
         relative = path.relative_to(folder).as_posix()
         if kind != "file":
-            left_out.append(f"{relative}: {kind}")
+            left_out.append(f"{_as_text(relative)}: {kind}")
             continue
         status = path.lstat()
         total += status.st_size
@@ -113,7 +113,10 @@ def _walk(folder: Path) -> Iterator[tuple[Path, str]]:
         here = Path(root)
         for name in list(directories):
             path = here / name
-            if path.is_symlink():
+            if not _is_text(name):
+                directories.remove(name)
+                yield path, "its name is no UTF-8"
+            elif path.is_symlink():
                 directories.remove(name)
                 yield path, "link"
             elif name in LEFT_OUT:
@@ -121,9 +124,20 @@ def _walk(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield path, "can be made again"
         for name in names:
             path = here / name
-            if path.is_symlink():
+            if not _is_text(name):
+                yield path, "its name is no UTF-8"
+            elif path.is_symlink():
                 yield path, "link"
             elif not path.is_file():
                 yield path, "not a regular file"
             else:
                 yield path, "file"
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be kept as text; Linux takes any bytes, which Python shows as surrogates."""
+    return name == _as_text(name)
+
+
+def _as_text(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

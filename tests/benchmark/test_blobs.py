@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import threading
 
 import pytest
@@ -29,6 +30,24 @@ def test_a_file_is_stored_like_its_bytes(tmp_path):
 
     assert digest == blobs.save_bytes(b"x" * (blobs.CHUNK + 1))
     assert (tmp_path / "b").read_bytes() == (tmp_path / "a").read_bytes()
+
+
+def test_a_write_that_breaks_off_leaves_no_half_blob_behind(own_blobs, monkeypatch):
+    def full(source, target, length):
+        target.write(source.read(10))
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfileobj", full)
+        with pytest.raises(OSError, match="No space left"):
+            blobs.save_bytes(b"z" * 100)
+    digest = hashlib.sha256(b"z" * 100).hexdigest()
+    assert not blobs.is_stored(digest)
+    assert not [path for path in own_blobs.rglob("*") if path.is_file()]
+
+    blobs.save_bytes(b"z" * 100)
+
+    assert blobs.read_blob(digest) == b"z" * 100
 
 
 def test_the_same_bytes_are_one_file_however_often_and_at_once_they_are_saved(own_blobs):

@@ -26,6 +26,22 @@ def test_a_folder_is_put_back_as_it_was(tmp_path):
     assert snapshots.take(tmp_path / "again") == digest
 
 
+def test_a_name_that_is_no_text_is_left_out_and_told_in_escapes(tmp_path):
+    (tmp_path / "index.html").write_text("x")
+    for name in (b"caf\xe9.txt", b"b\xe9/inside.txt"):
+        path = tmp_path / os.fsdecode(name)
+        path.parent.mkdir(exist_ok=True)
+        try:
+            path.write_text("x")
+        except OSError:
+            pytest.skip("this file system takes UTF-8 names alone")
+
+    stored = snapshots.load(snapshots.take(tmp_path))
+
+    assert [file.path for file in stored.files] == ["index.html"]
+    assert stored.left_out == (r"b\xe9: its name is no UTF-8", r"caf\xe9.txt: its name is no UTF-8")
+
+
 def test_one_changed_byte_is_another_snapshot(tmp_path):
     (tmp_path / "a").write_text("1")
     before = snapshots.take(tmp_path)

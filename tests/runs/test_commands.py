@@ -204,6 +204,7 @@ BAD_LAUNCHES: list[tuple[list[str], str]] = [
     (["KEY", "--agent", "replay", "--judge", "nobody"], "'nobody'"),
     (["KEY", "--agent", "replay", "--tasks", "t1,t9"], "has no task 't9'; it has t1."),
     (["KEY", "--agent", "replay", "--tasks", ","], "No task was chosen"),
+    (["KEY", "--agent", "replay", "--tasks", ""], "No task was chosen"),
     (["KEY", "--agent", "replay", "--repeats", "0"], "Repeats is 0; it takes 1 to 100."),
     (["KEY", "--agent", "replay", "--set", "threshold"], "--set 'threshold' is not "),
     (["KEY", "--agent", "replay", "--set", "=1"], "--set '=1' is not "),
@@ -227,6 +228,24 @@ BAD_LAUNCHES: list[tuple[list[str], str]] = [
     (["KEY", "--agent", "command", "--command", "x 'y"], "cannot be split"),
     (["KEY", "--agent", "command", "--command", "x", "--set", "agent.wall_clock=0"], "wall_clock"),
 ]
+
+
+def test_a_marks_file_that_says_something_twice_is_refused_and_names_it(tmp_path):
+    (tmp_path / "marks.json").write_text(
+        '{"protocol": "asuka", "tasks": [], "rounds": [{"marks": {"c1": "pass", "c1": "fail"}}]}'
+    )
+
+    refused = refusal("score", tmp_path / "marks.json", "--protocol", "asuka")
+
+    assert refused.returncode == 2
+    assert "gives 'c1' twice in one object; keep one." in str(refused)
+
+
+def test_a_name_that_no_file_can_have_is_refused():
+    refused = refusal("score", "marks\0.json", "--protocol", "asuka")
+
+    assert refused.returncode == 2
+    assert "no file has such a name" in str(refused)
 
 
 @pytest.mark.parametrize(("words", "expected"), BAD_LAUNCHES, ids=lambda value: str(value)[:60])

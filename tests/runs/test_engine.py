@@ -227,6 +227,31 @@ def test_cancelling_keeps_what_is_recorded_and_a_retry_continues_from_there(tmp_
     assert Verdict.objects.count() == 2
 
 
+def test_a_retry_right_after_a_cancel_takes_the_trial_away_from_the_worker_that_still_judges(tmp_path):
+    task = make.task("t1", make.criterion("c0"), make.criterion("c1"), make.criterion("c2"))
+    run = make.run(make.benchmark(task), max_rounds=1)
+
+    class Hasty(ScriptedJudge):
+        def judge(self, criteria, *, on_start):
+            for verdict in super().judge(criteria, on_start=on_start):
+                yield verdict
+                launching.cancel(Run.objects.get(pk=run.pk))
+                launching.retry(run)
+
+    advance(run, make.toolbox(tmp_path, judge=Hasty(plans=[{"c0": ERROR}])))
+
+    # The error was set aside, so the worker that had given it may not go on and leave a hole.
+    trial = run.trials.get()
+    assert trial.state == TrialState.QUEUED
+    assert Verdict.objects.count() == 0
+    assert not trial.claim(worker="next", now=timezone.now(), lease=timedelta(seconds=30))
+
+    Trial.objects.update(claimed_until=None)
+    advance(run, make.toolbox(tmp_path, judge=ScriptedJudge()))
+    assert run.state == RunState.FINISHED
+    assert marks(run) == {"c0": PASS, "c1": PASS, "c2": PASS}
+
+
 def test_a_retry_judges_errors_again_and_remembers_them_and_leaves_marks_alone(tmp_path):
     task = make.task(
         "t1",

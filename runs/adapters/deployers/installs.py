@@ -146,8 +146,8 @@ class PythonInstall:
         if end.succeeded:
             return python
         steps.stop_if_disk_is_full()
-        if any(sign in end.log for sign in _PIP_NETWORK_SIGNS):
-            raise StageError("The Python package index cannot be reached; check the network, then retry.")
+        if trouble := _index_trouble(end.log):
+            raise StageError(trouble)
         raise steps.notes.broken(f"Installing requirements.txt failed {_how(end)}; the log says why.")
 
 
@@ -158,6 +158,18 @@ def base_python() -> str:
         if path.is_file():
             return str(path)
     return sys.executable
+
+
+def network_trouble(log: str, *, npm: tuple[str, ...]) -> str | None:
+    """Return a sentence when an install of the task's own words failed because of machine or network."""
+    address = registry(npm) if npm else ""
+    return trouble_of_the_bench(log, registry_address=address) or _index_trouble(log)
+
+
+def _index_trouble(log: str) -> str | None:
+    if any(sign in log for sign in _PIP_NETWORK_SIGNS):
+        return "The Python package index cannot be reached; check the network, then retry."
+    return None
 
 
 def _uv() -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from runs.adapters.deployers.answering import Answer, first_answer
-from runs.adapters.deployers.installs import NodeInstall, PythonInstall, base_python
+from runs.adapters.deployers.installs import NodeInstall, PythonInstall, base_python, network_trouble
 from runs.adapters.deployers.listening import free_port, is_taken
 from runs.adapters.deployers.node import QUIET, node_tools
 from runs.adapters.deployers.plans import NPM, Plan
@@ -169,7 +169,13 @@ class _Deployment:
     def _install(self, environment: Mapping[str, str]) -> None:
         network = clean_environment(self.place / "home", extra=environment, network=True)
         if self.plan.install:
-            self._step(self.plan.install, env=network, seconds=self.limits.install, what="The install")
+            self._step(
+                self.plan.install,
+                env=network,
+                seconds=self.limits.install,
+                what="The install",
+                is_install=True,
+            )
         elif self.plan.install is None and self.plan.kind is DeploymentKind.PYTHON:
             by_pip = PythonInstall(place=self.place, cache=self.cache, seconds=self.limits.install)
             self.python = str(by_pip.run(self.steps, env=network))
@@ -177,13 +183,23 @@ class _Deployment:
             by_npm = NodeInstall(tools=node_tools(), cache=self.cache, seconds=self.limits.install)
             by_npm.run(self.steps, env=network)
 
-    def _step(self, words: tuple[str, ...], *, env: Mapping[str, str], seconds: float, what: str) -> None:
+    def _step(
+        self,
+        words: tuple[str, ...],
+        *,
+        env: Mapping[str, str],
+        seconds: float,
+        what: str,
+        is_install: bool = False,
+    ) -> None:
         end = self.steps.run(
             self._filled(words, port=0), env=env, shown=_shown(words, port=0), seconds=seconds
         )
         if end.succeeded:
             return
         self.steps.stop_if_disk_is_full()
+        if is_install and (trouble := network_trouble(end.log, npm=self.npm)):
+            raise StageError(trouble)
         if end.ending is Ending.DEADLINE:
             raise self.steps.notes.broken(f"{what} did not finish within {seconds:g} s.")
         raise self.steps.notes.broken(f"{what} failed {in_words(end.exit_code)}; the log says why.")
@@ -213,6 +229,7 @@ class _Deployment:
                 continue
             if taken is not None and taken != port and self._gets_free(taken, until=wait_until):
                 continue
+            self.steps.stop_if_disk_is_full()
             raise self.steps.notes.broken(
                 why_silent(answer, path=self.plan.health, seconds=seconds, taken=taken)
             )

@@ -17,10 +17,11 @@ _PORT_NUMBER = re.compile(r"(?:port|:)\D{0,3}(\d{2,5})\b", re.IGNORECASE)
 
 def why_silent(answer: NoAnswer, *, path: str, seconds: float, taken: int | None) -> str:
     """Return one sentence about an application that does not answer; raises StageError for the bench."""
-    if taken is not None:
-        return (
-            f"The application insists on port {taken}, which another program on this machine uses; "
-            "it should listen on the port in the environment variable PORT."
+    if taken is not None and is_taken(taken):
+        # Another candidate's or this machine's: elsewhere the same application would have started.
+        raise StageError(
+            f"The application insists on port {taken}, which another program on this machine uses "
+            "(the application of another trial, perhaps); retry when that port is free."
         )
     match answer.why:
         case Silence.ENDED:

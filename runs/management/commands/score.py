@@ -40,9 +40,11 @@ class Command(Door):
         self.answer(printed, text="\n".join(lines))
 
     def _document(self, name: str) -> dict[str, Any]:
+        if "\0" in name:
+            self.bad_input(f"{name!r} cannot be read: no file has such a name.")
         try:
             content = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-            document = json.loads(content.decode("utf-8-sig"))
+            document = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_once_each)
         except OSError as error:
             self.bad_input(f"{name!r} cannot be read: {error.strerror}.")
         except UnicodeDecodeError:
@@ -51,11 +53,30 @@ class Command(Door):
             self.bad_input(f"{name!r} is nested too deeply; a marks file needs six levels.")
         except json.JSONDecodeError as error:
             self.bad_input(f"{name!r} is not JSON: {error}.")
+        except _GivenTwice as twice:
+            self.bad_input(f"{name!r} gives {twice.key!r} twice in one object; keep one.")
         except ValueError:
             self.bad_input(f"{name!r} holds a number of thousands of digits; no mark needs one.")
         if not isinstance(document, dict):
             self.bad_input(f"{name!r} holds no object; see the marks file in docs/score.md.")
         return document
+
+
+class _GivenTwice(ValueError):
+    """A name that stands twice in one object; JSON would silently keep the last."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _GivenTwice(key)
+        found[key] = value
+    return found
 
 
 def _shown(estimate: dict[str, Any]) -> str:

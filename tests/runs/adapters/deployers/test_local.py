@@ -143,19 +143,43 @@ def test_server_started_by_a_daemonised_child_is_found(serve):
 
 
 @linux_only
-def test_port_taken_by_somebody_else_fails_and_says_so(serve):
+def test_port_taken_by_somebody_else_is_no_fault_of_the_candidate(serve):
     with socket.socket() as stranger:
         stranger.bind(("127.0.0.1", 0))
         stranger.listen()
         taken = stranger.getsockname()[1]
 
         with (
-            pytest.raises(CandidateBroken, match=f"insists on port {taken}") as broken,
+            pytest.raises(StageError, match=f"insists on port {taken}, .* retry when that port is free"),
             serve({"app.py": python_server(port=str(taken), before=f"print('on port {taken}')\n")}),
         ):
             pass
 
+
+@linux_only
+def test_port_that_the_candidate_itself_takes_twice_is_its_own_fault(serve):
+    before = """
+        import os, socket
+        first = socket.create_server(("127.0.0.1", int(os.environ["PORT"])))
+        """
+
+    with (
+        pytest.raises(CandidateBroken, match="ended with exit code 1") as broken,
+        serve({"app.py": python_server(before=before)}),
+    ):
+        pass
+
     assert "Address already in use" in broken.value.report.server_log
+
+
+def test_install_of_the_task_that_meets_no_network_is_trouble_of_the_bench(serve):
+    install = "echo Failed to establish a new connection: NewConnectionError; exit 1"
+
+    with (
+        pytest.raises(StageError, match="package index cannot be reached"),
+        serve({"app.py": python_server()}, deploy={"install": ["sh", "-c", install]}),
+    ):
+        pass
 
 
 @linux_only
