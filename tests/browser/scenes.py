@@ -75,7 +75,7 @@ def finish(*, run: int) -> dict[str, Any]:
 
 def hostile_texts() -> dict[str, Any]:
     """A task and a transcript that try to be markup, and hide control characters."""
-    of = stage_set.benchmark("hostile", tasks=("seed-library",))
+    of = stage_set.benchmark(f"hostile-{Run.objects.count()}", tasks=("seed-library",))
     nasty = "<img src=x onerror=\"document.title='owned'\"> \x1b[31mred\x00 \u202eevil"
     Task.objects.filter(benchmark=of).update(title=nasty, request=nasty, prd=nasty)
     run = stage_set.run(of, agent=nasty[:60])
