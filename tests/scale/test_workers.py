@@ -91,17 +91,6 @@ def test_a_worker_that_is_told_to_stop_lets_go_within_ten_seconds_and_leaves_not
     assert bench.rows(VERDICTS, run) == each_verdict_once(1, last="pass")
 
 
-def test_a_broker_that_is_away_stops_no_launch_and_plain_work_needs_none(bench):
-    done = bench.ran("launch", "quick", "--agent", "replay", "--json", REDIS_URL="redis://127.0.0.1:1")
-    run = bench.rows("select max(id) from runs_run")[0][0]
-
-    assert done.returncode == 0
-    assert "the broker cannot be reached" in done.stderr
-    assert "Traceback" not in done.stderr
-    bench.command("work")
-    assert bench.rows(VERDICTS, run) == each_verdict_once(1, last="fail")
-
-
 def test_a_database_behind_its_migrations_is_one_sentence_that_names_the_command(bench):
     address = bench.environment["DATABASE_URL"]
     with psycopg.connect(address, autocommit=True) as server:

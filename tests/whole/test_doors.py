@@ -189,6 +189,16 @@ def test_a_database_that_cannot_be_reached_is_one_sentence_without_the_password_
     assert "hidden-word" not in sentence
 
 
+def test_a_broker_that_is_away_is_a_line_on_stderr_and_stops_no_launch(bench):
+    done = bench.ran("launch", "quick", "--agent", "replay", "--json", REDIS_URL="redis://127.0.0.1:1")
+
+    run = json.loads(done.stdout)["run"]
+    assert done.returncode == 0
+    assert "the broker cannot be reached" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert bench.json("cancel", str(run))["cancelled"] is True
+
+
 def test_a_closed_pipe_ends_a_command_quietly(bench):
     reader, writer = os.pipe()
     os.close(reader)
