@@ -46,7 +46,6 @@ class Brief:
     round_number: int
     request: str
     workspace: Path
-    previous_feedback: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

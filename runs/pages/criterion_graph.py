@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmark.display import Look, listed
@@ -74,8 +74,3 @@ def _what_stopped_what(criteria: Sequence[GraphCriterion]) -> str:
     )
     verb = "was" if len(stopped) == 1 else "were"
     return f"{key} {by_key[key].label} is not satisfied, so {listed(stopped)} {verb} skipped.{tail}"
-
-
-def looks_by_key(criteria: Sequence[GraphCriterion]) -> Mapping[str, Look]:
-    """Criterion key → its look."""
-    return {criterion.key: criterion.look for criterion in criteria}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark import blobs
-from benchmark.display import counted, duration, file_size
+from benchmark.display import counted, duration
 from runs.models import Evidence
 from runs.ports import EvidenceKind
 
@@ -101,11 +101,6 @@ def outcome_evidence(pieces: Sequence[Evidence]) -> OutcomeEvidence:
         others=tuple(others),
         address=str(actions.get("address", "")),
     )
-
-
-def size_words(piece: Evidence) -> str:
-    """The size of a piece in the unit a person would use."""
-    return file_size(piece.size)
 
 
 def _picture(shot: Evidence, actions: Mapping[str, Any]) -> Picture:

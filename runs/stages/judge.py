@@ -9,13 +9,15 @@ from shutil import rmtree
 from django.db import transaction
 from django.utils import timezone
 
+from benchmark.display import listed
+from benchmark.packs.specs import FileRole
 from benchmark.rules.marks import Reach, criterion_mark, passed_share, reachability
 from benchmark.rules.records import CriterionSpec
 from benchmark.rules.vocabulary import Mark, Mode
 from benchmark.taskfiles import put_files
 from runs import judgings
 from runs.context import ClaimLost, StageContext
-from runs.models import Judging
+from runs.models import Judging, RunEventKind
 from runs.ports import (
     CandidateBroken,
     CriterionVerdict,
@@ -110,7 +112,7 @@ class _Pass:
             return None
         # The folder that holds `uploads/`, as scripts name the files in it.
         folder = context.toolbox.scratch / f"round-{context.round.pk}" / "judge"
-        has_uploads = put_files(context.trial.task, "uploads", folder / "uploads")
+        has_uploads = put_files(context.trial.task, FileRole.UPLOADS, folder / FileRole.UPLOADS)
         judge = context.toolbox.judge(context.run.judge, context.run.judge_settings)
         self._session = self._stack.enter_context(
             judge.session(
@@ -122,25 +124,25 @@ class _Pass:
         return self._session
 
     def _say_begun(self, key: str) -> None:
-        self._context.say("begin", f"{_named(self._by_key[key])} is being judged.", criterion=key)
+        self._context.say(RunEventKind.BEGIN, f"{_named(self._by_key[key])} is being judged.", criterion=key)
 
     def _unreached(self, key: str, reaches: Mapping[str, Reach]) -> CriterionVerdict:
         """The verdict on a criterion that is not judged, naming the prerequisites in its way."""
         criterion = self._by_key[key]
         in_the_way = [need for need in criterion.needs if self._is_in_the_way(need, reaches, reaches[key])]
+        names = listed(in_the_way, most=len(in_the_way))
         if reaches[key] is Reach.BEHIND_ERROR:
             return _same_for_all(
                 criterion,
                 mark=Mark.ERROR,
                 reason="parent",
-                rationale=f"Not judged, because {_list(in_the_way)} could not be judged.",
+                rationale=f"Not judged, because {names} could not be judged.",
             )
         return _same_for_all(
             criterion,
             mark=Mark.SKIPPED,
             reason=f"needs:{in_the_way[0]}"[:64],
-            rationale=f"Skipped, because {_list(in_the_way)} "
-            f"{'is' if len(in_the_way) == 1 else 'are'} not satisfied.",
+            rationale=f"Skipped, because {names} {'is' if len(in_the_way) == 1 else 'are'} not satisfied.",
         )
 
     def _is_in_the_way(self, need: str, reaches: Mapping[str, Reach], reach: Reach) -> bool:
@@ -184,7 +186,7 @@ class _Pass:
             f"{marks.count(Mark.PASS)} of {len(marks)} outcomes." if mark is Mark.PASS else shown.rationale
         )
         self._context.say(
-            "verdict",
+            RunEventKind.VERDICT,
             f"{_named(self._by_key[verdict.key])}: {mark.value}. {detail}",
             criterion=verdict.key,
             mark=mark,
@@ -233,9 +235,3 @@ def _same_for_all(
 
 def _named(criterion: CriterionSpec) -> str:
     return f"{criterion.key} {criterion.title}".strip()
-
-
-def _list(keys: Sequence[str]) -> str:
-    if len(keys) < 2:
-        return "".join(keys) or "a prerequisite"
-    return f"{', '.join(keys[:-1])} and {keys[-1]}"

@@ -19,7 +19,16 @@ function showFilter() {
   filter(field);
 }
 
+// An answer that is older than the last keystroke would undo it: it is dropped, and the next change asks anew.
+let edits = 0;
+let editsWhenAsked = 0;
+
 if (form) {
+  form.addEventListener("input", () => { edits += 1; });
+  form.addEventListener("htmx:beforeRequest", () => { editsWhenAsked = edits; });
+  form.addEventListener("htmx:beforeSwap", (event) => {
+    if (edits !== editsWhenAsked) event.detail.shouldSwap = false;
+  });
   form.addEventListener("click", (event) => {
     const button = event.target.closest("button[name=choose]");
     if (!button) return;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from itertools import pairwise
 
 import pytest
 
@@ -87,7 +87,7 @@ def test_names_at_the_end_never_touch_and_never_leave_the_chart():
 
     ys = sorted(line.label.y for line in drawn.lines if line.label)
     assert len(ys) == 20
-    assert all(below - above >= LINE_HEIGHT - 0.01 for above, below in itertools.pairwise(ys))
+    assert all(below - above >= LINE_HEIGHT - 0.01 for above, below in pairwise(ys))
     assert ys[0] >= 10
     assert ys[-1] <= drawn.height
 

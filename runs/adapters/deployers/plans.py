@@ -112,7 +112,3 @@ def _words(deploy: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
     if isinstance(given, list | tuple) and all(isinstance(word, str) for word in given):
         return tuple(given)
     raise StageError(f"The task's deploy {key} is {given!r}; it must be a command line.")
-
-
-def _is_positive(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0

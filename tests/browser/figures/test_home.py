@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark.rules.vocabulary import RunState, TrialState
 from tests.browser import stage_set
 from tests.browser.looks import faults, overflow
 
@@ -25,12 +26,15 @@ def test_a_newcomer_sees_three_steps_and_no_fault(open_page, width, scheme):
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "dark"), (390, "light")])
 def test_what_runs_and_what_is_new_stand_on_the_first_page(open_page, width, scheme):
-    stage_set.finished_runs()
-    live = stage_set.live_run()
+    small = stage_set.benchmark(tasks=("seed-library", "score-atlas"), rubric=stage_set.RUBRIC[:6])
+    stage_set.finished_runs(small)
+    live = stage_set.run(small, agent="marlin-xl", state=RunState.RUNNING)
+    stage_set.trial(live, "seed-library", ["pppppp"], with_evidence=False)
+    stage_set.trial(live, "score-atlas", state=TrialState.PAUSED, trouble="The browser closed three times.")
 
     page = open_page("/", width=width, scheme=scheme)
 
     assert page.get_by_role("link", name=f"Open run {live.pk}").is_visible()
-    assert page.get_by_text("6 of 12 trials finished").first.is_visible()
+    assert page.get_by_text("1 of 2 trials finished").first.is_visible()
     assert faults(page) == []
     assert overflow(page) == 0

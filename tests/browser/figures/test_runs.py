@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark.rules.vocabulary import RunState, TrialState
 from runs.models import Run
 from tests.browser import stage_set
 from tests.browser.looks import faults, overflow
@@ -13,7 +14,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def runs(transactional_db) -> list[Run]:
-    return [*stage_set.finished_runs(), stage_set.live_run()]
+    small = stage_set.benchmark(tasks=("seed-library", "score-atlas"), rubric=stage_set.RUBRIC[:6])
+    live = stage_set.run(small, agent="marlin-xl", state=RunState.RUNNING)
+    stage_set.trial(live, "seed-library", state=TrialState.PAUSED, trouble="The browser closed three times.")
+    return [*stage_set.finished_runs(small), live]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ from runs.adapters.judges.scripted.visit import Visit
 
 _PAUSES = (0.03, 0.06, 0.1, 0.15, 0.2)
 _ON_ITS_WAY = ("Execution context was destroyed", "navigat", "detached", "not attached", "not an element")
-_MOST_DOWNLOADED = 2_000_000
 
 
 async def expect(visit: Visit, step: Step, action: str, *, limit: float) -> Any:

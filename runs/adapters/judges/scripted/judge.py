@@ -17,6 +17,7 @@ from runs.adapters.judges.scripted.child import Child
 from runs.adapters.judges.scripted.messages import criterion_message
 from runs.adapters.judges.scripted.settings import ScriptedSettings
 from runs.adapters.judges.scripted.work import Work
+from runs.adapters.sandboxes.folders import own_folder
 from runs.adapters.sandboxes.port import Sandbox, StartFailed
 from runs.adapters.sandboxes.process import ProcessSandbox
 from runs.errors import Cancelled, StageError
@@ -60,7 +61,7 @@ class ScriptedJudge:
             raise StageError(self._browser.problem)
         if self._scratch is not None:
             self._scratch.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix="judge-", dir=self._scratch))
+        scratch = own_folder(self._scratch or Path(tempfile.gettempdir()), purpose="judge")
         order = {
             "settings": self._settings.as_mapping(),
             "port": app.port,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from runs.adapters.judges.scripted.fence import Fence
 from runs.adapters.judges.scripted.readings import cleaned
 
 MOST_ENTRIES = 500
-MOST_EVENTS = 5_000
+MOST_EVENTS = 3_000
 LONGEST_ENTRY = 2_000
 LONGEST_URL = 1_000
 _FENCED = ("net::ERR_NAME_NOT_RESOLVED", "net::ERR_BLOCKED_BY_CLIENT")
@@ -36,7 +36,7 @@ class BoundedLog:
 
     @property
     def is_flooded(self) -> bool:
-        """Whether so much came that listening on would only cost time."""
+        """Whether so much came that the page is stopped: its flood would drown every other page."""
         return len(self.entries) + self.cut >= MOST_EVENTS
 
     def as_json(self) -> dict[str, Any]:
@@ -47,13 +47,15 @@ class BoundedLog:
 class PageLogs:
     """Listens to all pages of a context from one moment to another."""
 
-    def __init__(self, context: BrowserContext, fence: Fence) -> None:
+    def __init__(self, context: BrowserContext, fence: Fence, *, on_flood: Callable[[str], None]) -> None:
+        """Listen from now on; `on_flood` is told, once, what a page does without end."""
         self.console = BoundedLog()
         self.network = BoundedLog()
         self.blocked = 0
         self.errors: list[str] = []
         self._context = context
         self._fence = fence
+        self._on_flood = on_flood
         self._began = time.monotonic()
         self._asked: dict[Request, dict[str, Any]] = {}
         self._hooks: Mapping[str, Any] = {
@@ -72,18 +74,13 @@ class PageLogs:
 
     def close(self) -> None:
         """Stop listening."""
-        for event in list(self._hooks):
-            self._unhook(event)
+        for event, hook in self._hooks.items():
+            self._context.remove_listener(event, hook)
+        self._hooks = {}
 
     def network_json(self) -> dict[str, Any]:
         """Return the network log with the number of requests that the fence held back."""
         return {"blocked": self.blocked, **self.network.as_json()}
-
-    def _unhook(self, *events: str) -> None:
-        for event in events:
-            if event in self._hooks:
-                self._context.remove_listener(event, self._hooks[event])
-        self._hooks = {event: hook for event, hook in self._hooks.items() if event not in events}
 
     def _milliseconds(self) -> int:
         return round((time.monotonic() - self._began) * 1000)
@@ -97,15 +94,13 @@ class PageLogs:
         is_fenced = any(sign in text for sign in _FENCED) or (url and not self._fence.is_own(url))
         if message.type == "error" and not is_fenced:
             self._keep_error(text)
-        if self.console.is_flooded:
-            self._unhook("console")
+        self._stop_at_flood(self.console, "wrote to its console")
 
     def _on_error(self, error: WebError) -> None:
         text = cleaned(str(error.error)[:LONGEST_ENTRY])
         self.console.add(ms=self._milliseconds(), type="uncaught", text=text, url="")
         self._keep_error(text)
-        if self.console.is_flooded:
-            self._unhook("weberror")
+        self._stop_at_flood(self.console, "wrote to its console")
 
     def _keep_error(self, text: str) -> None:
         if len(self.errors) < MOST_ENTRIES:
@@ -118,8 +113,12 @@ class PageLogs:
         entry = self._entry(request.method, url, request.resource_type)
         if len(self._asked) < MOST_ENTRIES:
             self._asked[request] = entry
-        if self.network.is_flooded:
-            self._unhook("request", "response", "requestfailed")
+        self._stop_at_flood(self.network, "sent requests")
+
+    def _stop_at_flood(self, log: BoundedLog, doing: str) -> None:
+        if log.is_flooded and self._hooks:
+            self.close()
+            self._on_flood(f"{doing} without end ({MOST_EVENTS:,} times and more)")
 
     def _on_response(self, response: Response) -> None:
         entry = self._asked.get(response.request)

@@ -105,7 +105,7 @@ class Performance:
             else:
                 return
         if note := step.get("note"):
-            raise StepFailed(f"{note}: {_lowered(failures[0])}")
+            raise StepFailed(f"{_raised(note)}: {_lowered(failures[0])}")
         raise StepFailed(failures[0])
 
     async def _one(self, step: Step, *, phase: str) -> None:
@@ -166,16 +166,18 @@ class Performance:
             try:
                 return await self.visit.pulse.wait_for(work(self.visit, step, action, limit=limit), bound)
             except PlaywrightTimeout as error:
-                if " action done" in error.message:
-                    # It was clicked; what the page makes of that is for the next steps to see.
+                was_begun = error.message.rfind("performing") > error.message.rfind("retrying")
+                if was_begun and await self.visit.responds():
+                    # It was clicked, if late; what the page makes of that is for the next steps to see.
                     return None
-                was_begun = "performing" in error.message
                 if was_begun or deadline.lost() < limit / 4 or limit > _LONGEST_PATIENCE:
                     raise
                 limit *= 2
 
     async def _named(self, error: PlaywrightError, step: Step, action: str) -> Exception:
         """Return whose fault an error of the driver is."""
+        if self.visit.flood:
+            return PageHung(f"The page {self.visit.flood}.")
         if self.visit.has_crashed or "crashed" in error.message.lower():
             return PageCrashed("The page crashed.")
         if any(sign in error.message for sign in _BAD_SELECTORS):
@@ -197,6 +199,8 @@ class Performance:
         """Return the failure as it is told: what was seen, after which action, under which note."""
         if self.visit.has_crashed:
             raise PageCrashed("The page crashed.")
+        if self.visit.flood:
+            return PageHung(f"The page {self.visit.flood}.")
         if self.visit.opens_dialogs_without_end:
             return PageHung(f"The page opened dialogs without end ({len(self.visit.dialogs)} and more).")
         if not self.visit.page.is_closed() and not await self.visit.responds():
@@ -209,7 +213,7 @@ class Performance:
         if self.visit.has_left and not self.visit.page.is_closed():
             text = f"{text} The page had left the application."
         if note := step.get("note"):
-            return StepFailed(f"{note}: {_lowered(text)}")
+            return StepFailed(f"{_raised(note)}: {_lowered(text)}")
         if self._last_doing:
             return StepFailed(f"{text.removesuffix('.')} (after {self._last_doing}).")
         return StepFailed(text)
@@ -291,6 +295,10 @@ def _first_line(error: PlaywrightError) -> str:
 
 def _lowered(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
+
+
+def _raised(note: str) -> str:
+    return note[:1].upper() + note[1:]
 
 
 def _loggable(reading: Any) -> Any:

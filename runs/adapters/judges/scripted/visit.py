@@ -54,13 +54,14 @@ class Visit:
         self.matcher = matcher
         self.uploads = uploads
         self.pulse = pulse
-        self.logs = PageLogs(context, fence)
+        self.logs = PageLogs(context, fence, on_flood=self._on_flood)
         self.pages: list[Page] = []
         self.remembered: dict[str, Any] = {}
         self.dialogs: list[DialogSeen] = []
         self.dialogs_read = 0
         self.downloads: list[Download] = []
         self.has_crashed = False
+        self.flood = ""
         self.accepts_dialogs = True
         self.dialog_text: str | None = None
         self.touched: Locator | None = None
@@ -124,6 +125,11 @@ class Visit:
         page.on("download", self._on_download)
         self.logs.listen_to(page)
         if len(self.open_pages()) > MOST_PAGES:
+            self._soon(page.close())
+
+    def _on_flood(self, doing: str) -> None:
+        self.flood = doing
+        for page in self.open_pages():
             self._soon(page.close())
 
     def _on_crash(self, _page: Page) -> None:

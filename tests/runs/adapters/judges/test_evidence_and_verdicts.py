@@ -133,7 +133,7 @@ def test_evidence_tells_what_was_done_seen_said_and_asked(outcome_of, site: Site
 
 def test_logs_of_a_flood_are_cut_and_counted(outcome_of):
     outcome = outcome_of(
-        "<h1>Hi</h1><script>for (let i = 0; i < 3000; i++) console.log('line ' + i + 'x'.repeat(3000))</script>",
+        "<h1>Hi</h1><script>for (let i = 0; i < 1500; i++) console.log('line ' + i + 'x'.repeat(3000))</script>",
         {"expect_visible": "h1"},
         {"wait": 500},
         step_timeout=10,

@@ -16,7 +16,7 @@ from runs.adapters.judges.scripted.settings import ScriptedSettings
 from runs.ports import EvidenceKind, OutcomeVerdict
 from tests.runs.adapters.judges.conftest import Answer, Page, Site, criterion, serving
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 _SEES_HEADING: Sequence[Mapping[str, Any]] = ({"expect_visible": "h1"},)
 
@@ -78,15 +78,22 @@ HOSTILE = {
         Mark.PASS,
     ),
     "opens-many": Hostile(
-        "<h1>Hi</h1><button onclick='for (let i = 0; i < 12; i++) window.open(\"/fine\")'>Go</button>",
+        "<h1>Hi</h1><button onclick='for (let i = 0; i < 8; i++) window.open(\"/fine\")'>Go</button>",
         ({"click": "button"}, {"wait": 300}, *_SEES_HEADING),
         Mark.PASS,
     ),
     "prints": Hostile("<h1>Hi</h1><script>print()</script>", _SEES_HEADING, Mark.PASS),
     "says-much": Hostile(
-        "<h1>Hi</h1><script>setInterval(() => { for (let i = 0; i < 50; i++) { console.log(i) } fetch('/fine') }, 5)</script>",
-        ({"wait": 500}, *_SEES_HEADING),
-        Mark.PASS,
+        "<h1>Hi</h1><script>setInterval(() => { for (let i = 0; i < 200; i++) { console.log(i) } }, 5)</script>",
+        ({"wait": 4000}, *_SEES_HEADING),
+        Mark.FAIL,
+        "The page wrote to its console without end (3,000 times and more).",
+    ),
+    "asks-much": Hostile(
+        "<h1>Hi</h1><script>setInterval(() => { for (let i = 0; i < 50; i++) { fetch('/fine') } }, 5)</script>",
+        ({"wait": 8000}, *_SEES_HEADING),
+        Mark.FAIL,
+        "The page sent requests without end (3,000 times and more).",
     ),
     "is-huge": Hostile(
         "<h1>Hi</h1><script>let s = ''; for (let i = 0; i < 10000; i++) s += `<p>${i}</p>`; document.body.innerHTML += s</script>",

@@ -24,6 +24,7 @@ needs_proc = pytest.mark.skipif(not PROC.is_dir(), reason="There is no /proc her
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @needs_proc
 def test_no_process_is_left_after_the_session(judge: Callable[..., ScriptedJudge], site: Site):
     site.pages["/"] = "<h1>Hi</h1>"
@@ -39,6 +40,7 @@ def test_no_process_is_left_after_the_session(judge: Callable[..., ScriptedJudge
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize("victim", ["browser", "driver", "session"])
 def test_a_crash_is_tried_again_and_the_marks_are_right(
@@ -71,6 +73,7 @@ def test_a_crash_is_tried_again_and_the_marks_are_right(
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @needs_proc
 def test_what_crashes_again_and_again_is_an_error_with_its_reason(
     judge: Callable[..., ScriptedJudge], site: Site
@@ -94,6 +97,7 @@ def test_what_crashes_again_and_again_is_an_error_with_its_reason(
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @needs_proc
 def test_nothing_outlives_a_parent_that_is_killed(chromium: FoundBrowser, site: Site, tmp_path: Path):
     site.pages["/"] = "<h1>Hi</h1>"
