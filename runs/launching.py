@@ -118,7 +118,7 @@ def launch(checked: Plan, *, by: AbstractBaseUser | None = None, name: str = "")
             benchmark=checked.benchmark,
             benchmark_hash=checked.benchmark.content_hash,
             protocol=checked.benchmark.protocol,
-            name=name.replace("\0", "")[:LONGEST_NAME],
+            name=_storable(name)[:LONGEST_NAME],
             code_agent=checked.agent,
             code_agent_label=agent_label[:LONGEST_NAME],
             code_agent_settings=dict(checked.agent_settings),
@@ -190,6 +190,11 @@ def retry(run: Run) -> int:
         announce(run=locked, kind=RunEventKind.RUN, text=f"{len(concerned)} trials are tried again.")
         ring_after_commit()
     return len(concerned)
+
+
+def _storable(name: str) -> str:
+    """A name as every database takes it: without NUL, and with a sign for half a character."""
+    return name.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def _chosen_tasks(benchmark: Benchmark, keys: Sequence[str] | None, problems: dict[str, str]) -> list[Task]:
