@@ -14,7 +14,7 @@ from benchmark.rules.records import RoundRecord, TrialRecord
 from benchmark.rules.vocabulary import Mark
 from runs.announcements import announce
 from runs.errors import StageError
-from runs.models import Deployment, Round, Run, RunEventKind, Trial
+from runs.models import OPEN_TRIALS, Deployment, Round, Run, RunEventKind, Trial
 from runs.ports import CandidateBroken, DeploymentReport, RunningApp
 from runs.toolbox import Toolbox
 
@@ -33,8 +33,9 @@ class Claim:
 
     def check(self) -> None:
         """Raise ClaimLost unless the trial is still ours; call it inside the saving transaction."""
-        held = Trial.objects.select_for_update().filter(
-            pk=self.trial.pk, claimed_by=self.worker, run__cancelled_at=None
+        # The trial's own state tells of a cancelled run, also while this waited for the lock.
+        held = Trial.objects.select_for_update(no_key=True).filter(
+            pk=self.trial.pk, claimed_by=self.worker, state__in=OPEN_TRIALS
         )
         if not held.values_list("pk", flat=True).first():
             raise ClaimLost(f"Trial {self.trial.pk} is no longer claimed by this worker.")

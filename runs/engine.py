@@ -145,7 +145,7 @@ def _finish(trial: Trial, *, claim: Claim) -> None:
 def settle(run: Run) -> None:
     """Let a run's state follow from its trials, once none of them is open any more."""
     with transaction.atomic():
-        locked = Run.objects.select_for_update().get(pk=run.pk)
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         states = set(locked.trials.order_by().values_list("state", flat=True).distinct())
         if locked.state not in (RunState.QUEUED, RunState.RUNNING) or states & set(OPEN_TRIALS):
             return

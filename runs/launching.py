@@ -156,7 +156,8 @@ def retry(run: Run) -> int:
     """
     release_claims_of_the_dead()
     with transaction.atomic():
-        locked = Run.objects.select_for_update().get(pk=run.pk)
+        models.lock_trials(run)
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         concerned = set(
             Trial.objects.filter(run=locked, state__in=[TrialState.PAUSED, TrialState.CANCELLED]).values_list(
                 "pk", flat=True

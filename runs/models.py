@@ -115,14 +115,14 @@ class Trial(models.Model):
             Q(not_before=None) | Q(not_before__lte=now),
             pk=self.pk,
             state__in=OPEN_TRIALS,
-            run__cancelled_at=None,
+            run__in=_not_cancelled(),
         ).update(claimed_by=worker, claimed_until=now + lease)
         return taken == 1
 
     def extend(self, *, worker: str, now: datetime, lease: timedelta) -> bool:
         """Keep the claim alive; False once it was lost, cancelled or taken over."""
         kept = Trial.objects.filter(
-            pk=self.pk, claimed_by=worker, state__in=OPEN_TRIALS, run__cancelled_at=None
+            pk=self.pk, claimed_by=worker, state__in=OPEN_TRIALS, run__in=_not_cancelled()
         ).update(claimed_until=now + lease)
         return kept == 1
 
@@ -370,9 +370,22 @@ class RunEvent(models.Model):
         return self.text
 
 
+def _not_cancelled() -> models.QuerySet[Run]:
+    # Not a join: Django would put the whole condition into `id IN (SELECT ...)`, which PostgreSQL
+    # does not look at again after it waited for another worker's update, so that both would win.
+    return Run.objects.filter(cancelled_at=None)
+
+
+def lock_trials(run: Run) -> None:
+    """Lock a run's trials, and before the run: stages lock in this order too, so none waits in a ring."""
+    trials = Trial.objects.select_for_update(no_key=True).filter(run=run).order_by("pk")
+    list(trials.values_list("pk", flat=True))
+
+
 def cancel(run: Run, *, now: datetime) -> bool:
     """Ask every worker of a run to stop; what is recorded stays. False if it was over already."""
     with transaction.atomic():
+        lock_trials(run)
         asked = Run.objects.filter(pk=run.pk, state__in=UNFINISHED_RUNS, cancelled_at=None).update(
             cancelled_at=now, state=RunState.CANCELLED, finished_at=now
         )

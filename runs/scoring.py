@@ -19,7 +19,7 @@ def store(run: Run) -> Scores:
     """Recompute every number of a run from its marks and replace the stored ones."""
     with transaction.atomic():
         # Two trials of a run may end at once: the later one must see the earlier one's marks.
-        locked = Run.objects.select_for_update().get(pk=run.pk)
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         scores = history.scores(locked)
         MetricValue.objects.filter(run=locked).delete()
         MetricValue.objects.bulk_create(_rows(locked, scores), batch_size=500)
