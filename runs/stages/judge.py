@@ -26,6 +26,7 @@ from runs.ports import (
     EvidenceKind,
     JudgeSession,
     OutcomeVerdict,
+    RunningApp,
 )
 
 
@@ -48,6 +49,7 @@ class _Pass:
         self._judging = judging
         self._stack = stack
         self._session: JudgeSession | None = None
+        self._app: RunningApp | None = None
         self._broken: DeploymentReport | None = None
         self._criteria = context.record.task.criteria
         self._by_key = {criterion.key: criterion for criterion in self._criteria}
@@ -90,6 +92,21 @@ class _Pass:
         return tuple(mark for _, mark in sorted(self._marks[key].items()))
 
     def _verdicts_on(self, criteria: Sequence[CriterionSpec]) -> Iterator[CriterionVerdict]:
+        """Judge criteria side by side; those that a dying candidate may have spoilt, once more alone.
+
+        One criterion may make the candidate end. What was judged beside it and did not pass then says
+        nothing certain, and would depend on chance: each such criterion gets a candidate that lives.
+        """
+        spoilt: list[CriterionSpec] = []
+        for verdict in self._given(criteria):
+            if _has_passed(verdict) or self._candidate_lives():
+                yield verdict
+            else:
+                spoilt.append(self._by_key[verdict.key])
+        for criterion in spoilt:
+            yield from self._given([criterion])
+
+    def _given(self, criteria: Sequence[CriterionSpec]) -> Iterator[CriterionVerdict]:
         if not criteria:
             return
         session = self._open_session()
@@ -100,16 +117,22 @@ class _Pass:
         for criterion in criteria:
             yield _of_broken_candidate(criterion, self._broken)
 
+    def _candidate_lives(self) -> bool:
+        return self._app is None or self._app.is_alive()
+
     def _open_session(self) -> JudgeSession | None:
-        """The judge at the running candidate; None where the candidate does not run."""
-        if self._session is not None or self._broken is not None:
+        """The judge at the running candidate, started again if it ended; None where it does not run."""
+        if self._broken is not None or (self._session is not None and self._candidate_lives()):
             return self._session
+        self._stack.close()
+        self._session = self._app = None
         context = self._context
         try:
             app = context.stand.app(context.round, deploy=context.record.task.deploy)
         except CandidateBroken as broken:
             self._broken = broken.report
             return None
+        self._app = app
         # The folder that holds `uploads/`, as scripts name the files in it.
         folder = context.toolbox.scratch / f"round-{context.round.pk}" / "judge"
         has_uploads = put_files(context.trial.task, FileRole.UPLOADS, folder / FileRole.UPLOADS)
@@ -135,7 +158,7 @@ class _Pass:
             return _same_for_all(
                 criterion,
                 mark=Mark.ERROR,
-                reason="parent",
+                reason=judgings.PARENT,
                 rationale=f"Not judged, because {names} could not be judged.",
             )
         return _same_for_all(
@@ -191,6 +214,10 @@ class _Pass:
             criterion=verdict.key,
             mark=mark,
         )
+
+
+def _has_passed(verdict: CriterionVerdict) -> bool:
+    return all(outcome.mark is Mark.PASS for outcome in verdict.outcomes)
 
 
 def _of_broken_candidate(criterion: CriterionSpec, report: DeploymentReport) -> CriterionVerdict:
