@@ -19,12 +19,15 @@ from benchmark.models import (
 )
 from benchmark.packs.checks import rubric_as_json, rubric_findings
 from benchmark.packs.hashing import benchmark_hash, task_hash
+from benchmark.packs.specs import FileRole
 from benchmark.protocols import protocol
 
 
 def uploads_of(task: Task) -> list[str]:
     """Return the names under which scripts know a task's uploads, such as `uploads/a.csv`."""
-    return [f"uploads/{path}" for path in task.files.filter(role="uploads").values_list("path", flat=True)]
+    return [
+        f"uploads/{path}" for path in task.files.filter(role=FileRole.UPLOADS).values_list("path", flat=True)
+    ]
 
 
 def rubric_problems(task: Task) -> list[str]:

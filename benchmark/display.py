@@ -58,8 +58,9 @@ def figure(estimate: Estimate, *, unit: Unit, with_sign: bool = True) -> Figure:
 
 
 def points(share: float) -> str:
-    """A share as per cent with one decimal, without the sign."""
-    return f"{share * 100:.1f}".replace("-", MINUS)
+    """A share as per cent with one decimal, without the sign; a rounded zero is never negative."""
+    text = f"{share * 100:.1f}"
+    return "0.0" if text == "-0.0" else text.replace("-", MINUS)
 
 
 def signed_points(share: float) -> str:
@@ -139,7 +140,12 @@ def visible_pieces(text: str) -> Iterator[Piece]:
 
 def settings_in_words(settings: Mapping[str, Any]) -> list[str]:
     """`threshold 0.5`, `mode dag`, ... for the line below a title."""
-    return [f"{name.replace('_', ' ')} {_plain(value)}" for name, value in settings.items()]
+    return [f"{name.replace('_', ' ')} {plain_value(value)}" for name, value in settings.items()]
+
+
+def plain_value(value: object) -> str:
+    """The value of a setting as a person writes it: `3`, `0.5`, `dag`."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def mark_of_outcomes(marks: Sequence[Mark]) -> Look:
@@ -157,10 +163,6 @@ def mark_of_outcomes(marks: Sequence[Mark]) -> Look:
     if given & {Mark.FAIL, Mark.PARTIAL}:
         return Look.PARTIAL if given & {Mark.PASS, Mark.PARTIAL} else Look.FAIL
     return Look.ERROR
-
-
-def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _needs_sign(character: str) -> bool:

@@ -10,13 +10,13 @@ from benchmark.packs.names import path_problem
 from benchmark.packs.specs import FileRole
 
 
-def put_files(task: Task, role: FileRole | str, folder: Path) -> list[Path]:
+def put_files(task: Task, role: FileRole, folder: Path) -> list[Path]:
     """Write the files of one role into a folder, which is made where there are any, and return their paths.
 
     Raises blobs.BlobMissing, or ValueError for a stored path that leads out of the folder.
     """
     written: list[Path] = []
-    for file in task.files.filter(role=FileRole(role).value):
+    for file in task.files.filter(role=role):
         if text := path_problem(file.path):
             raise ValueError(f"The task {task.key} holds the file {file.path!r}: {text}")
         target = folder / file.path

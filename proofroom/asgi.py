@@ -17,10 +17,10 @@ _site = get_asgi_application()
 
 # Below: modules that need the applications loaded.
 from django.conf import settings  # noqa: E402
-from django.urls import path  # noqa: E402
+from django.urls import path, re_path  # noqa: E402
 
 from runs import announcements, previews  # noqa: E402
-from runs.consumers import RunConsumer  # noqa: E402
+from runs.consumers import NowhereConsumer, RunConsumer  # noqa: E402
 from runs.embedded import EmbeddedWorker  # noqa: E402
 
 type Scope = MutableMapping[str, Any]
@@ -35,7 +35,12 @@ _pages = ProtocolTypeRouter(
         "websocket": OriginValidator(
             AuthMiddlewareStack(
                 # Channels' own way of routing; the stubs of Django's `path` know HTTP views alone.
-                URLRouter([path("live/runs/<int:run_id>/", RunConsumer.as_asgi())])  # type: ignore[list-item, arg-type]
+                URLRouter(
+                    [
+                        path("live/runs/<int:run_id>/", RunConsumer.as_asgi()),  # type: ignore[list-item, arg-type]
+                        re_path("", NowhereConsumer.as_asgi()),  # type: ignore[list-item, arg-type]
+                    ]
+                )
             ),
             [settings.PUBLIC_URL],
         ),

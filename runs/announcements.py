@@ -12,7 +12,7 @@ from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import transaction
 
 from benchmark.rules.vocabulary import Mark
-from runs.models import Run, RunEvent, Trial
+from runs.models import Run, RunEvent, RunEventKind, Trial
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def group_of(run_id: int) -> str:
 def announce(
     *,
     run: Run,
-    kind: str,
+    kind: RunEventKind,
     text: str,
     trial: Trial | None = None,
     round_number: int | None = None,
@@ -45,7 +45,7 @@ def announce(
         run=run,
         trial=trial,
         round_number=round_number,
-        kind=kind,
+        kind=kind.value,
         criterion=criterion,
         mark=mark.value if mark else "",
         text=text,

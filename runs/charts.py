@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from benchmark.display import UNDEFINED
 from benchmark.rules.records import Estimate
 from runs.chart_parts import (
     Bar,
@@ -165,7 +166,7 @@ def shortened(text: str, *, room: float) -> str:
 
 def _bar(each: Series, estimate: Estimate | None, *, y: float, left: float, right: float, width: int) -> Bar:
     name = Word(text=shortened(each.name, room=left - 8), x=left - 8, y=y + 9, anchor="end")
-    nothing = Word(text="–", x=width, y=y + 9, anchor="end")
+    nothing = Word(text=UNDEFINED, x=width, y=y + 9, anchor="end")
     if estimate is None or estimate.value is None:
         reason = estimate.reason if estimate is not None and estimate.reason else "not known"
         missing = Word(text=shortened(reason.rstrip("."), room=right - left - 8), x=left + 6, y=y + 9)

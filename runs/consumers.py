@@ -62,6 +62,13 @@ class RunConsumer(AsyncWebsocketConsumer):
             await self.send(text_data=json.dumps({"more": cursor}))
 
 
+class NowhereConsumer(AsyncWebsocketConsumer):
+    """Refuses a socket under an address that has none, where the router would only raise."""
+
+    async def connect(self) -> None:
+        await self.close(code=UNKNOWN)
+
+
 @database_sync_to_async
 def _exists(run_id: int) -> bool:
     return Run.objects.filter(pk=run_id).exists()

@@ -14,7 +14,7 @@ from benchmark.rules.records import RoundRecord, TrialRecord
 from benchmark.rules.vocabulary import Mark
 from runs.announcements import announce
 from runs.errors import StageError
-from runs.models import OPEN_TRIALS, Deployment, Round, Run, Trial
+from runs.models import OPEN_TRIALS, Deployment, Round, Run, RunEventKind, Trial
 from runs.ports import CandidateBroken, DeploymentReport, RunningApp
 from runs.toolbox import Toolbox
 
@@ -97,7 +97,7 @@ class StageContext:
         """The record of the round that this step belongs to."""
         return self.record.rounds[self.round.number - 1]
 
-    def say(self, kind: str, text: str, *, criterion: str = "", mark: Mark | None = None) -> None:
+    def say(self, kind: RunEventKind, text: str, *, criterion: str = "", mark: Mark | None = None) -> None:
         """Tell the run's live pages."""
         announce(
             run=self.run,

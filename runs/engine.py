@@ -21,7 +21,7 @@ from runs import history, scoring, stages
 from runs.announcements import announce
 from runs.context import Claim, ClaimLost, StageContext, Stand
 from runs.errors import Cancelled, StageError
-from runs.models import OPEN_TRIALS, Round, Run, Trial
+from runs.models import OPEN_TRIALS, Round, Run, RunEventKind, Trial
 from runs.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ def _run_stage(context: StageContext, *, step: Step, recipe: Protocol) -> None:
         Trial.objects.filter(pk=trial.pk).update(stage=step.stage)
         trial.stage = step.stage
         context.round.begin(step.stage)
-        context.say("stage", f"{trial.task.key}, round {step.round}: {step.stage.value} begins.")
+        context.say(RunEventKind.STAGE, f"{trial.task.key}, round {step.round}: {step.stage.value} begins.")
     stages.stage(step.stage).run(context)
     with transaction.atomic():
         context.claim.check()
@@ -105,7 +105,7 @@ def _run_stage(context: StageContext, *, step: Step, recipe: Protocol) -> None:
         Trial.objects.filter(pk=trial.pk).update(attempts=0, trouble="")
         if step.stage is recipe.stages[-1] or step.stage.value in ("feedback", "score"):
             context.round.close()
-            context.say("round", f"{trial.task.key}: round {step.round} is complete.")
+            context.say(RunEventKind.ROUND, f"{trial.task.key}: round {step.round} is complete.")
 
 
 def _start(trial: Trial, *, claim: Claim) -> None:
@@ -119,7 +119,7 @@ def _start(trial: Trial, *, claim: Claim) -> None:
             state=RunState.RUNNING
         )
         if began:
-            announce(run=trial.run, kind="run", text="The run began.")
+            announce(run=trial.run, kind=RunEventKind.RUN, text="The run began.")
 
 
 def _open_round(trial: Trial, *, step: Step, record: TrialRecord, claim: Claim) -> Round:
@@ -138,7 +138,7 @@ def _finish(trial: Trial, *, claim: Claim) -> None:
         Trial.objects.filter(pk=trial.pk).update(
             state=TrialState.FINISHED, stage="", finished_at=now, trouble="", attempts=0
         )
-        announce(run=trial.run, trial=trial, kind="trial", text=f"{trial.task.key} is finished.")
+        announce(run=trial.run, trial=trial, kind=RunEventKind.TRIAL, text=f"{trial.task.key} is finished.")
     settle(trial.run)
 
 
@@ -156,7 +156,7 @@ def settle(run: Run) -> None:
         text = (
             "The run is paused: the bench had trouble with some trials." if paused else "The run is finished."
         )
-        announce(run=locked, kind="run", text=text)
+        announce(run=locked, kind=RunEventKind.RUN, text=text)
     scoring.store(run)
 
 
@@ -174,7 +174,7 @@ def _note_trouble(trial: Trial, *, claim: Claim, sentence: str) -> None:
             state=TrialState.PAUSED if gives_up else TrialState.QUEUED,
             not_before=None if gives_up else timezone.now() + FIRST_WAIT * 2 ** (attempts - 1),
         )
-        announce(run=trial.run, trial=trial, kind="trouble", text=f"{trial.task.key}: {sentence}")
+        announce(run=trial.run, trial=trial, kind=RunEventKind.TROUBLE, text=f"{trial.task.key}: {sentence}")
     if gives_up:
         settle(trial.run)
 

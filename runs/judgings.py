@@ -17,6 +17,9 @@ from runs.ports import CriterionVerdict, EvidenceFile, Judge, OutcomeVerdict
 NO_SCRIPT = "no_script"
 """Reason of an error that only a script, or another judge, can mend."""
 
+PARENT = "parent"
+"""Reason of an error that follows from the error of a prerequisite."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEvidence:
@@ -130,7 +133,8 @@ def set_errors_aside(judging: Judging) -> int:
         }
         for verdict in errors.order_by("created_at", "pk")
     ]
-    if not entries:
+    # What only waits for an outcome without a script cannot change either.
+    if all(entry["reason"] == PARENT for entry in entries):
         return 0
     judging.set_aside = [*judging.set_aside, *entries]
     judging.save(update_fields=["set_aside"])

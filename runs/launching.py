@@ -24,7 +24,7 @@ from runs.adapters.code_agents.replay import folder_workspaces
 from runs.adapters.judges import judge as judge_kind
 from runs.announcements import announce
 from runs.jobs import ring_after_commit
-from runs.models import Judging, Run, Trial
+from runs.models import Judging, Run, RunEventKind, Trial
 from runs.standard_tools import standard_toolbox
 from runs.workers import release_claims_of_the_dead
 
@@ -118,7 +118,7 @@ def launch(checked: Plan, *, by: AbstractBaseUser | None = None, name: str = "")
             benchmark=checked.benchmark,
             benchmark_hash=checked.benchmark.content_hash,
             protocol=checked.benchmark.protocol,
-            name=name.replace("\0", "")[:LONGEST_NAME],
+            name=_storable(name)[:LONGEST_NAME],
             code_agent=checked.agent,
             code_agent_label=agent_label[:LONGEST_NAME],
             code_agent_settings=dict(checked.agent_settings),
@@ -133,7 +133,9 @@ def launch(checked: Plan, *, by: AbstractBaseUser | None = None, name: str = "")
             for task in checked.tasks
             for repeat in range(1, checked.repeats + 1)
         )
-        announce(run=run, kind="run", text=f"The run was launched with {len(checked.tasks)} tasks.")
+        announce(
+            run=run, kind=RunEventKind.RUN, text=f"The run was launched with {len(checked.tasks)} tasks."
+        )
         ring_after_commit()
     return run
 
@@ -143,7 +145,7 @@ def cancel(run: Run) -> bool:
     with transaction.atomic():
         was_open = models.cancel(run, now=timezone.now())
         if was_open:
-            announce(run=run, kind="run", text="The run was cancelled. What is recorded stays.")
+            announce(run=run, kind=RunEventKind.RUN, text="The run was cancelled. What is recorded stays.")
     return was_open
 
 
@@ -185,9 +187,14 @@ def retry(run: Run) -> int:
         locked.cancelled_at = None
         locked.finished_at = None
         locked.save(update_fields=["state", "cancelled_at", "finished_at"])
-        announce(run=locked, kind="run", text=f"{len(concerned)} trials are tried again.")
+        announce(run=locked, kind=RunEventKind.RUN, text=f"{len(concerned)} trials are tried again.")
         ring_after_commit()
     return len(concerned)
+
+
+def _storable(name: str) -> str:
+    """A name as every database takes it: without NUL, and with a sign for half a character."""
+    return name.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def _chosen_tasks(benchmark: Benchmark, keys: Sequence[str] | None, problems: dict[str, str]) -> list[Task]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 from django.db import models, transaction
@@ -335,6 +336,18 @@ class MetricValue(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class RunEventKind(StrEnum):
+    """What an event of a run tells."""
+
+    RUN = "run"
+    TRIAL = "trial"
+    ROUND = "round"
+    STAGE = "stage"
+    BEGIN = "begin"
+    VERDICT = "verdict"
+    TROUBLE = "trouble"
 
 
 class RunEvent(models.Model):

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 from django.utils import timezone
 
-from benchmark.rules.vocabulary import Mark, Role, TrialState
+from benchmark.rules.vocabulary import Mark, Role, RunState, TrialState
 from runs import engine, workers
 from runs.models import UNFINISHED_RUNS, Run, Trial, Verdict
 from runs.standard_tools import standard_toolbox
@@ -78,7 +78,7 @@ def work_until_over(run: Run, *, say: Callable[[str], None]) -> None:
             if line != last:
                 say(line)
                 last = line
-            if run.state not in UNFINISHED_RUNS or run.state == "paused":
+            if run.state not in UNFINISHED_RUNS or run.state == RunState.PAUSED:
                 return
             pool.fill(run_id=run.pk)
             time.sleep(POLL)

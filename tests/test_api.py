@@ -182,6 +182,18 @@ def test_a_plain_account_cannot_name_a_folder_of_this_machine(plain, candidate):
     assert "no recorded candidate" in answer.json()["problems"]["agent_settings"]
 
 
+def test_a_name_that_no_database_takes_is_kept_as_far_as_it_can_be(staff):
+    benchmark = make.benchmark(make.task("t1"))
+    body = {"benchmark": str(benchmark.pk), "agent": "command", "agent_settings": {"command": "true"}}
+
+    answer = staff.post(
+        "/api/v1/runs", json.dumps(body | {"name": "a\0b\ud800c"}), content_type="application/json"
+    )
+
+    assert answer.status_code == 201, answer.content
+    assert Run.objects.get().name == "ab?c"
+
+
 def test_a_bad_launch_names_every_field_at_fault(staff):
     answer = post(
         staff,

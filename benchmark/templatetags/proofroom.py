@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from benchmark.display import Look, visible_pieces
+from benchmark.display import UNDEFINED, Look, visible_pieces
 
 register = template.Library()
 
@@ -69,7 +69,7 @@ def dots(looks: Iterable[str]) -> SafeString:
 def clock(at: datetime | None) -> SafeString:
     """A time of day, with its date and zone on hover."""
     if at is None:
-        return format_html("{}", "–")
+        return format_html("{}", UNDEFINED)
     here = timezone.localtime(at)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', here.isoformat(), _whole(here), f"{here:%H:%M:%S}"
@@ -80,7 +80,7 @@ def clock(at: datetime | None) -> SafeString:
 def moment(at: datetime | None) -> SafeString:
     """A date and a time of day, with the zone on hover."""
     if at is None:
-        return format_html("{}", "–")
+        return format_html("{}", UNDEFINED)
     here = timezone.localtime(at)
     return format_html(
         '<time datetime="{}" title="{}">{} {}</time>',

@@ -58,6 +58,8 @@ class ScriptedDeployer:
 
     broken: str = ""
     starts: int = 0
+    lives: bool = False
+    """Set at each start; a test clears it to let the candidate die."""
 
     @contextmanager
     def serve(
@@ -72,12 +74,13 @@ class ScriptedDeployer:
         report = DeploymentReport(kind=None, healthy=not self.broken, reason=self.broken)
         if self.broken:
             raise CandidateBroken(report)
+        self.lives = True
         yield RunningApp(
             address="http://127.0.0.1:9",
             port=9,
             report=report,
             server_log=lambda: "",
-            is_alive=lambda: True,
+            is_alive=lambda: self.lives,
         )
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from benchmark.display import Look, mark_of_outcomes
-from benchmark.rules.vocabulary import Mark
+from runs.history import MarksByRound
 from runs.models import Round
 from runs.pages.changes import ChangeGroup, FeedbackPiece, change_groups, marked_feedback
 from runs.pages.diffs import WorkspaceDiff, workspace_diff
 from runs.pages.round_evidence import JudgedOutcome, outcomes_of
 from runs.pages.run_rows import OutlinedCriterion
-
-type MarksByRound = Mapping[int, Mapping[str, tuple[Mark, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

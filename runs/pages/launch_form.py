@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from django.http import QueryDict
 
+from benchmark.display import plain_value
 from benchmark.rules.protocol import BadSetting, SettingSpec
 
 PREFIXES = {"settings": "set.", "agent_settings": "agent.", "judge_settings": "judge."}
@@ -85,12 +86,12 @@ def fields_of(
             ident=f"{group}-{spec.name}".replace("_", "-"),
             label=spec.name.replace("_", " ").capitalize(),
             help=spec.help,
-            value=given.get(spec.name, _plain(defaults.get(spec.name, spec.default))),
+            value=given.get(spec.name, plain_value(defaults.get(spec.name, spec.default))),
             taken=f"Takes {spec.taken}." if spec.type is not str else "",
             choices=spec.choices,
             is_number=spec.type is not str,
-            minimum=_plain(spec.minimum) if spec.minimum is not None else "",
-            maximum=_plain(spec.maximum) if spec.maximum is not None else "",
+            minimum=plain_value(spec.minimum) if spec.minimum is not None else "",
+            maximum=plain_value(spec.maximum) if spec.maximum is not None else "",
             step="1" if spec.type is int else "any",
             problem=problems.get(spec.name, ""),
         )
@@ -127,7 +128,3 @@ def _tasks(values: QueryDict) -> tuple[str, ...] | None:
     if "chosen" in values or "task" in values:
         return tuple(str(key) for key in values.getlist("task"))
     return None
-
-
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from benchmark.display import counted, listed, signed_points
+from benchmark.display import UNDEFINED, counted, listed, signed_points
 from benchmark.rules.intervals import mean_gap
 from benchmark.rules.protocol import MetricSpec, Protocol
 from benchmark.rules.records import Estimate
@@ -180,7 +180,7 @@ def difference_of(entry: Entry, leader: Entry, *, metric: str) -> Difference:
     gap = mean_gap(own, leaders, if_none=NO_COMMON_TASK)
     over = counted(gap.n, "task")
     if gap.value is None:
-        return Difference(value="–", interval="", over=over, is_established=False, words=NO_COMMON_TASK)
+        return Difference(value=UNDEFINED, interval="", over=over, is_established=False, words=NO_COMMON_TASK)
     value = signed_points(gap.value)
     if gap.half_width is None:
         return Difference(
@@ -238,7 +238,7 @@ def cell_of(estimate: Estimate | None, spec: MetricSpec, *, footnotes: Footnotes
     """A number with its half-width, or a dash with the letter of its reason."""
     if estimate is None or estimate.value is None:
         reason = (estimate.reason if estimate is not None else None) or "Not computed for this run."
-        return Cell(label=spec.label, value="–", note=footnotes.letter(reason), href=href)
+        return Cell(label=spec.label, value=UNDEFINED, note=footnotes.letter(reason), href=href)
     width = half_width_text(estimate, spec.unit)
     return Cell(
         label=spec.label,
@@ -250,7 +250,7 @@ def cell_of(estimate: Estimate | None, spec: MetricSpec, *, footnotes: Footnotes
 
 def _finding(rows: Sequence[Row], leading: MetricSpec) -> str:
     """What the table shows, in two sentences."""
-    defined = [row for row in rows if row.mean.value != "–"]
+    defined = [row for row in rows if row.mean.value != UNDEFINED]
     if not defined:
         return f"{leading.label} is not defined for any of these runs."
     first = defined[0]

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from benchmark.display import counted
-from benchmark.rules.vocabulary import TrialState
+from benchmark.rules.vocabulary import RunState, TrialState
 from runs.models import Run, Trial
 from runs.pages.numbers import RunNumbers
 from runs.pages.results import Entry, names_of
@@ -55,4 +55,4 @@ def _state(run: Run, *, tasks: int, unfinished: int) -> str:
     """Empty for a run that is finished."""
     if run.is_unfinished:
         return f"{run.state}: over {counted(tasks - unfinished, 'finished task')} of {tasks}"
-    return "" if run.state == "finished" else f"{run.state}: what was recorded counts"
+    return "" if run.state == RunState.FINISHED else f"{run.state}: what was recorded counts"

@@ -76,10 +76,7 @@ def _line_figure(
             name=spec.name,
             title=f"{metric.label} by round",
             row_label="Code agent",
-            columns=tuple(
-                Column(label=f"Round {number}", our_words=metric.our_words, unit=metric.unit)
-                for number in range(1, rounds + 1)
-            ),
+            columns=tuple(Column.of(metric, label=f"Round {number}") for number in range(1, rounds + 1)),
             rows=tuple(TableRow(label=each.name, estimates=each.estimates) for each in series),
         ),
     )
@@ -117,8 +114,7 @@ def _bar_figure(
             title=spec.title,
             row_label="Code agent",
             columns=tuple(
-                Column(label=title, our_words=metric.our_words, unit=metric.unit)
-                for title, metric in zip(titles, metrics, strict=True)
+                Column.of(metric, label=title) for title, metric in zip(titles, metrics, strict=True)
             ),
             rows=tuple(TableRow(label=each.name, estimates=each.estimates) for each in series),
         ),

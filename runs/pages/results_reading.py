@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.display import counted, listed, settings_in_words
+from benchmark.display import counted, listed, plain_value, settings_in_words
 from benchmark.rules.protocol import MetricSpec, Protocol
 from runs.models import Run
 from runs.pages.results import Entry, of_task
@@ -73,7 +73,7 @@ def differing_settings(settings: Mapping[int, Mapping[str, object]]) -> list[str
     for name in dict.fromkeys(name for given in settings.values() for name in given):
         by_value: dict[str, list[str]] = {}
         for run, given in settings.items():
-            by_value.setdefault(_plain(given.get(name, "not set")), []).append(str(run))
+            by_value.setdefault(plain_value(given.get(name, "not set")), []).append(str(run))
         if len(by_value) > 1:
             parts = [f"{value} ({_runs(numbers)})" for value, numbers in by_value.items()]
             sentences.append(f"{name.replace('_', ' ').capitalize()} differs: {', '.join(parts)}.")
@@ -140,7 +140,3 @@ def _counted(entries: Sequence[Entry], name: str, meaning: str) -> str:
 
 def _runs(numbers: Sequence[str]) -> str:
     return f"run{'s' if len(numbers) > 1 else ''} {listed(sorted(numbers, key=int), most=6)}"
-
-
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -99,15 +99,13 @@ def tasks_table(
     if len(entries) == 1:
         metrics = [variant(recipe, name, kind) for name in spec.metrics]
         of_task = [[entries[0].numbers.per_task.get(key, {}).get(m.name) for m in metrics] for key in keys]
-        columns = tuple(Column(label=m.label, our_words=m.our_words, unit=m.unit) for m in metrics)
+        columns = tuple(Column.of(m) for m in metrics)
     else:
         leading = variant(recipe, spec.metrics[0], kind)
         of_task = [
             [entry.numbers.per_task.get(key, {}).get(leading.name) for entry in entries] for key in keys
         ]
-        columns = tuple(
-            Column(label=entry.name, our_words=leading.our_words, unit=leading.unit) for entry in entries
-        )
+        columns = tuple(Column.of(leading, label=entry.name) for entry in entries)
     title = (
         "Each task" if len(entries) == 1 else f"{variant(recipe, spec.metrics[0], kind).label} of each task"
     )
@@ -143,10 +141,7 @@ def _by_round(entries: Sequence[Entry], spec: TableSpec, *, recipe: Protocol, ro
         name=spec.name,
         title=spec.title,
         row_label="Code agent",
-        columns=tuple(
-            Column(label=f"{metric.label}, R{number}", our_words=metric.our_words, unit=metric.unit)
-            for metric, number in places
-        ),
+        columns=tuple(Column.of(metric, label=f"{metric.label}, R{number}") for metric, number in places),
         rows=tuple(
             TableRow(
                 label=entry.name,
@@ -164,7 +159,7 @@ def _whole_runs(entries: Sequence[Entry], spec: TableSpec, *, recipe: Protocol) 
         name=spec.name,
         title=spec.title,
         row_label="Code agent",
-        columns=tuple(Column(label=m.label, our_words=m.our_words, unit=m.unit) for m in metrics),
+        columns=tuple(Column.of(m) for m in metrics),
         rows=tuple(
             TableRow(label=entry.name, estimates=tuple(entry.numbers.metrics.get(m.name) for m in metrics))
             for entry in entries

@@ -12,6 +12,7 @@ from benchmark.models import ExpectedOutcome
 from benchmark.rules.vocabulary import Mark
 from runs.models import Deployment, Evidence, Round, TrajectoryEvent, Verdict
 from runs.pages.evidence import OutcomeEvidence, outcome_evidence
+from runs.ports import EventKind
 
 LOG_SHOWN = 12_000
 LINES_SHOWN = 12
@@ -131,8 +132,8 @@ def _turn(event: TrajectoryEvent) -> Turn:
         head="\n".join(lines[:LINES_SHOWN]),
         rest="\n".join(rest),
         more=counted(len(rest), "more line") if rest else "",
-        is_folded=event.kind == "reasoning",
-        is_error=event.kind == "error",
+        is_folded=event.kind == EventKind.REASONING,
+        is_error=event.kind == EventKind.ERROR,
     )
 
 

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count
-
-from benchmark.display import Figure, figure
+from benchmark.display import UNDEFINED, Figure, Look, figure
 from benchmark.protocols import protocol
 from benchmark.rules.records import Estimate
-from benchmark.rules.vocabulary import RunState, TrialState
-from runs.models import Run, Trial
+from benchmark.rules.vocabulary import RunState
+from runs.models import Run
 from runs.pages import figures
 from runs.pages.progress import Progress
+from runs.pages.run_rows import progress_of_runs
+
+_LOOKS = {RunState.RUNNING: Look.RUNNING, RunState.QUEUED: Look.WAITING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedRun:
-    """One run of a list; `look` is the shape of its state, empty where none is needed."""
+    """One run of a list; `look` is the shape of its state, None where none is needed."""
 
     run: Run
     progress: Progress
     label: str
     figure: Figure
-    look: str
+    look: Look | None
     state: str
 
 
 def listed_runs(runs: Sequence[Run]) -> list[ListedRun]:
     """Rows for runs whose benchmarks are loaded."""
     ids = [run.pk for run in runs]
-    progress = _progress(ids)
+    progress = progress_of_runs(ids)
     numbers = figures.headline(ids)
     return [
         ListedRun(
@@ -40,30 +40,11 @@ def listed_runs(runs: Sequence[Run]) -> list[ListedRun]:
             progress=progress[run.pk],
             label=_label(run),
             figure=_figure(run, numbers.get(run.pk, {})),
-            look={RunState.RUNNING: "running", RunState.QUEUED: "waiting"}.get(RunState(run.state), ""),
+            look=_LOOKS.get(RunState(run.state)),
             state=run.get_state_display(),
         )
         for run in runs
     ]
-
-
-def _progress(run_ids: Sequence[int]) -> Mapping[int, Progress]:
-    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    rows = (
-        Trial.objects.filter(run__in=run_ids).order_by().values_list("run_id", "state").annotate(Count("pk"))
-    )
-    for run_id, state, count in rows:
-        counts[run_id][state] = count
-    return {
-        pk: Progress(
-            finished=counts[pk][TrialState.FINISHED] + counts[pk][TrialState.AUDIT_FAILED],
-            working=counts[pk][TrialState.RUNNING],
-            paused=counts[pk][TrialState.PAUSED],
-            queued=counts[pk][TrialState.QUEUED],
-            cancelled=counts[pk][TrialState.CANCELLED],
-        )
-        for pk in run_ids
-    }
 
 
 def _label(run: Run) -> str:
@@ -81,5 +62,5 @@ def _figure(run: Run, estimates: Mapping[str, Estimate]) -> Figure:
     try:
         spec = figures.leading_metrics(protocol(run.protocol), most=1)[0]
     except LookupError as unknown:
-        return Figure(value="–", reason=str(unknown))
+        return Figure(value=UNDEFINED, reason=str(unknown))
     return figure(estimates.get(spec.name, absent), unit=spec.unit)

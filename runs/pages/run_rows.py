@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from django.db.models import Case, Count, IntegerField, QuerySet, Value, When
 from benchmark.models import Criterion
 from benchmark.rules.vocabulary import Mark, RoundState, StageName, TrialState
 from runs.history import marks_of_trials
-from runs.models import Round, Run, RunEvent, Trial, Verdict
+from runs.models import Round, Run, RunEvent, RunEventKind, Trial, Verdict
 from runs.pages.grid import GridCriterion, GridRound, GridTrial
 from runs.pages.progress import Progress
 
@@ -38,14 +38,25 @@ def trials_in_order(run: Run) -> QuerySet[Trial]:
 
 def progress_of(run: Run) -> Progress:
     """Trials of a run by what they are doing."""
-    counts = dict(Trial.objects.filter(run=run).order_by().values_list("state").annotate(Count("pk")))
-    return Progress(
-        finished=counts.get(TrialState.FINISHED, 0) + counts.get(TrialState.AUDIT_FAILED, 0),
-        working=counts.get(TrialState.RUNNING, 0),
-        paused=counts.get(TrialState.PAUSED, 0),
-        queued=counts.get(TrialState.QUEUED, 0),
-        cancelled=counts.get(TrialState.CANCELLED, 0),
-    )
+    return progress_of_runs([run.pk])[run.pk]
+
+
+def progress_of_runs(run_ids: Sequence[int]) -> dict[int, Progress]:
+    """Run → its trials by what they are doing, in one query."""
+    counts: dict[int, Counter[str]] = {pk: Counter() for pk in run_ids}
+    rows = Trial.objects.filter(run__in=run_ids).order_by().values_list("run_id", "state")
+    for run_id, state, count in rows.annotate(Count("pk")):
+        counts[run_id][state] = count
+    return {
+        pk: Progress(
+            finished=count[TrialState.FINISHED] + count[TrialState.AUDIT_FAILED],
+            working=count[TrialState.RUNNING],
+            paused=count[TrialState.PAUSED],
+            queued=count[TrialState.QUEUED],
+            cancelled=count[TrialState.CANCELLED],
+        )
+        for pk, count in counts.items()
+    }
 
 
 def errors_of(run: Run) -> int:
@@ -152,7 +163,7 @@ def _running(trials: Sequence[Trial]) -> dict[tuple[int, int], frozenset[str]]:
     if not judging:
         return {}
     found: dict[tuple[int, int], set[str]] = defaultdict(set)
-    rows = RunEvent.objects.filter(kind="begin", trial__in=judging).order_by("pk")
+    rows = RunEvent.objects.filter(kind=RunEventKind.BEGIN, trial__in=judging).order_by("pk")
     for trial_id, number, key in rows.values_list("trial_id", "round_number", "criterion"):
         if number is not None:
             found[trial_id, number].add(key)

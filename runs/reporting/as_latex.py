@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runs.reporting.numbers import DASH, MINUS, half_width_text, value_text
+from benchmark.display import MINUS, UNDEFINED
+from runs.reporting.numbers import half_width_text, value_text
 from runs.reporting.tables import Table
 
 _SPECIAL = {
@@ -114,7 +115,7 @@ def _head(label: str) -> str:
 
 
 def _cell(value: str, half_width: str) -> str:
-    if value == DASH:
+    if value == UNDEFINED:
         return "--"
     number = value.replace(MINUS, "-")
     return rf"${number}_{{\pm {half_width}}}$" if half_width else f"${number}$"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from benchmark.rules.protocol import MetricSpec, Protocol, TableSpec
 from benchmark.rules.records import Estimate, Scores
@@ -29,6 +30,11 @@ class Column:
     label: str
     our_words: str
     unit: Unit
+
+    @classmethod
+    def of(cls, spec: MetricSpec, *, label: str = "") -> Self:
+        """The column of a metric, under the metric's own label or another one."""
+        return cls(label=label or spec.label, our_words=spec.our_words, unit=spec.unit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +71,9 @@ def comparison(runs: Sequence[Scored]) -> Table:
     headline = protocol.tables[0]
     first, *others = [protocol.metric(name) for name in headline.metrics]
     rounds = max((at.round for run in runs for at in run.scores.per_round), default=1)
-    columns = [
-        Column(label=f"{first.label}, R{number}", our_words=first.our_words, unit=first.unit)
-        for number in range(1, rounds + 1)
-    ] + [_column(spec) for spec in others]
+    columns = [Column.of(first, label=f"{first.label}, R{number}") for number in range(1, rounds + 1)] + [
+        Column.of(spec) for spec in others
+    ]
     rows = [
         Row(
             label=f"{run.agent} (run {run.run})",
@@ -96,7 +101,7 @@ def _table(scored: Scored, spec: TableSpec) -> Table:
         name=spec.name,
         title=spec.title,
         row_label=row_label,
-        columns=tuple(_column(metric) for metric in metrics),
+        columns=tuple(Column.of(metric) for metric in metrics),
         rows=rows,
         note=spec.note,
     )
@@ -124,7 +129,3 @@ def _picked(
 def _at_round(scores: Scores, number: int, name: str) -> Estimate | None:
     reached = [at for at in scores.per_round if at.round <= number]
     return reached[-1].metrics.get(name) if reached else None
-
-
-def _column(spec: MetricSpec) -> Column:
-    return Column(label=spec.label, our_words=spec.our_words, unit=spec.unit)

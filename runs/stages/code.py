@@ -10,6 +10,7 @@ from django.db import transaction
 
 from benchmark import snapshots
 from benchmark.models import RecordedWorkspace
+from benchmark.packs.specs import FileRole
 from benchmark.rules.vocabulary import ExitReason
 from benchmark.taskfiles import put_files
 from runs.context import ClaimLost, StageContext, restore
@@ -108,7 +109,7 @@ def _fill(context: StageContext, workspace: Path) -> None:
         previous = Round.objects.get(trial=context.trial, number=number - 1)
         restore(previous.snapshot, workspace)
         return
-    for role in ("data", "attachments"):
+    for role in (FileRole.DATA, FileRole.ATTACHMENTS):
         put_files(context.trial.task, role, workspace / role)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runs.context import StageContext
+from runs.models import RunEventKind
 from runs.ports import CandidateBroken
 
 
@@ -11,4 +12,4 @@ def run(context: StageContext) -> None:
     try:
         context.stand.app(context.round, deploy=context.record.task.deploy)
     except CandidateBroken as broken:
-        context.say("stage", f"The application did not start: {broken.report.reason}")
+        context.say(RunEventKind.STAGE, f"The application did not start: {broken.report.reason}")

@@ -9,13 +9,15 @@ from shutil import rmtree
 from django.db import transaction
 from django.utils import timezone
 
+from benchmark.display import listed
+from benchmark.packs.specs import FileRole
 from benchmark.rules.marks import Reach, criterion_mark, passed_share, reachability
 from benchmark.rules.records import CriterionSpec
 from benchmark.rules.vocabulary import Mark, Mode
 from benchmark.taskfiles import put_files
 from runs import judgings
 from runs.context import ClaimLost, StageContext
-from runs.models import Judging
+from runs.models import Judging, RunEventKind
 from runs.ports import (
     CandidateBroken,
     CriterionVerdict,
@@ -24,6 +26,7 @@ from runs.ports import (
     EvidenceKind,
     JudgeSession,
     OutcomeVerdict,
+    RunningApp,
 )
 
 
@@ -46,6 +49,7 @@ class _Pass:
         self._judging = judging
         self._stack = stack
         self._session: JudgeSession | None = None
+        self._app: RunningApp | None = None
         self._broken: DeploymentReport | None = None
         self._criteria = context.record.task.criteria
         self._by_key = {criterion.key: criterion for criterion in self._criteria}
@@ -88,6 +92,21 @@ class _Pass:
         return tuple(mark for _, mark in sorted(self._marks[key].items()))
 
     def _verdicts_on(self, criteria: Sequence[CriterionSpec]) -> Iterator[CriterionVerdict]:
+        """Judge criteria side by side; those that a dying candidate may have spoilt, once more alone.
+
+        One criterion may make the candidate end. What was judged beside it and did not pass then says
+        nothing certain, and would depend on chance: each such criterion gets a candidate that lives.
+        """
+        spoilt: list[CriterionSpec] = []
+        for verdict in self._given(criteria):
+            if _has_passed(verdict) or self._candidate_lives():
+                yield verdict
+            else:
+                spoilt.append(self._by_key[verdict.key])
+        for criterion in spoilt:
+            yield from self._given([criterion])
+
+    def _given(self, criteria: Sequence[CriterionSpec]) -> Iterator[CriterionVerdict]:
         if not criteria:
             return
         session = self._open_session()
@@ -98,19 +117,25 @@ class _Pass:
         for criterion in criteria:
             yield _of_broken_candidate(criterion, self._broken)
 
+    def _candidate_lives(self) -> bool:
+        return self._app is None or self._app.is_alive()
+
     def _open_session(self) -> JudgeSession | None:
-        """The judge at the running candidate; None where the candidate does not run."""
-        if self._session is not None or self._broken is not None:
+        """The judge at the running candidate, started again if it ended; None where it does not run."""
+        if self._broken is not None or (self._session is not None and self._candidate_lives()):
             return self._session
+        self._stack.close()
+        self._session = self._app = None
         context = self._context
         try:
             app = context.stand.app(context.round, deploy=context.record.task.deploy)
         except CandidateBroken as broken:
             self._broken = broken.report
             return None
+        self._app = app
         # The folder that holds `uploads/`, as scripts name the files in it.
         folder = context.toolbox.scratch / f"round-{context.round.pk}" / "judge"
-        has_uploads = put_files(context.trial.task, "uploads", folder / "uploads")
+        has_uploads = put_files(context.trial.task, FileRole.UPLOADS, folder / FileRole.UPLOADS)
         judge = context.toolbox.judge(context.run.judge, context.run.judge_settings)
         self._session = self._stack.enter_context(
             judge.session(
@@ -122,25 +147,25 @@ class _Pass:
         return self._session
 
     def _say_begun(self, key: str) -> None:
-        self._context.say("begin", f"{_named(self._by_key[key])} is being judged.", criterion=key)
+        self._context.say(RunEventKind.BEGIN, f"{_named(self._by_key[key])} is being judged.", criterion=key)
 
     def _unreached(self, key: str, reaches: Mapping[str, Reach]) -> CriterionVerdict:
         """The verdict on a criterion that is not judged, naming the prerequisites in its way."""
         criterion = self._by_key[key]
         in_the_way = [need for need in criterion.needs if self._is_in_the_way(need, reaches, reaches[key])]
+        names = listed(in_the_way, most=len(in_the_way))
         if reaches[key] is Reach.BEHIND_ERROR:
             return _same_for_all(
                 criterion,
                 mark=Mark.ERROR,
-                reason="parent",
-                rationale=f"Not judged, because {_list(in_the_way)} could not be judged.",
+                reason=judgings.PARENT,
+                rationale=f"Not judged, because {names} could not be judged.",
             )
         return _same_for_all(
             criterion,
             mark=Mark.SKIPPED,
             reason=f"needs:{in_the_way[0]}"[:64],
-            rationale=f"Skipped, because {_list(in_the_way)} "
-            f"{'is' if len(in_the_way) == 1 else 'are'} not satisfied.",
+            rationale=f"Skipped, because {names} {'is' if len(in_the_way) == 1 else 'are'} not satisfied.",
         )
 
     def _is_in_the_way(self, need: str, reaches: Mapping[str, Reach], reach: Reach) -> bool:
@@ -184,11 +209,15 @@ class _Pass:
             f"{marks.count(Mark.PASS)} of {len(marks)} outcomes." if mark is Mark.PASS else shown.rationale
         )
         self._context.say(
-            "verdict",
+            RunEventKind.VERDICT,
             f"{_named(self._by_key[verdict.key])}: {mark.value}. {detail}",
             criterion=verdict.key,
             mark=mark,
         )
+
+
+def _has_passed(verdict: CriterionVerdict) -> bool:
+    return all(outcome.mark is Mark.PASS for outcome in verdict.outcomes)
 
 
 def _of_broken_candidate(criterion: CriterionSpec, report: DeploymentReport) -> CriterionVerdict:
@@ -233,9 +262,3 @@ def _same_for_all(
 
 def _named(criterion: CriterionSpec) -> str:
     return f"{criterion.key} {criterion.title}".strip()
-
-
-def _list(keys: Sequence[str]) -> str:
-    if len(keys) < 2:
-        return "".join(keys) or "a prerequisite"
-    return f"{', '.join(keys[:-1])} and {keys[-1]}"

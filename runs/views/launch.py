@@ -72,7 +72,7 @@ def _is_operator(request: HttpRequest) -> bool:
 
 
 def _plan(chosen: Benchmark, given: Given, *, by_operator: bool) -> launching.Plan:
-    repeats = int(given.repeats) if given.repeats.isdecimal() and len(given.repeats) < 6 else 0
+    repeats = int(given.repeats) if _is_count(given.repeats) else 0
     try:
         checked = launching.plan(
             chosen,
@@ -93,6 +93,11 @@ def _plan(chosen: Benchmark, given: Given, *, by_operator: bool) -> launching.Pl
             raise launching.BadLaunch({**bad.problems, "repeats": said}) from None
         raise
     return checked
+
+
+def _is_count(text: str) -> bool:
+    """Whether a field holds a whole number of a size that any setting could take."""
+    return text.isdecimal() and len(text) < 6
 
 
 def _known(kinds: Mapping[str, Any], name: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -231,12 +236,12 @@ def _defaults(specs: Sequence[SettingSpec]) -> list[Any]:
 
 def _estimate(chosen: Benchmark, given: Given, *, tasks: int, values: Sequence[Any]) -> dict[str, str]:
     """How much work it is, and how long it took others on this benchmark with this agent."""
-    repeats = int(given.repeats) if given.repeats.isdecimal() and len(given.repeats) < 6 else 1
+    repeats = int(given.repeats) if _is_count(given.repeats) else 1
     trials = tasks * max(repeats, 1)
     by_name = {field.name.removeprefix("set."): field.value for field in values}
     given_rounds = by_name.get("max_rounds", "1")
     # With the clarified requirements as the request there is one round by definition.
-    rounds = 1 if by_name.get("request") == "prd" or not given_rounds.isdecimal() else int(given_rounds)
+    rounds = 1 if by_name.get("request") == "prd" or not _is_count(given_rounds) else int(given_rounds)
     size = counted(trials, "trial")
     if rounds > 1:
         size += f", at most {rounds} rounds each: {whole(trials * rounds)} rounds at most"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,8 +17,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from benchmark.display import Look, counted, duration, settings_in_words
 from benchmark.protocols import protocol
+from benchmark.rules.vocabulary import TrialState
 from runs import launching
-from runs.models import Round, Run, RunEvent, Trial
+from runs.models import OPEN_TRIALS, Round, Run, RunEvent, RunEventKind, Trial
 from runs.pages import figures, run_rows
 from runs.pages.criterion_graph import CriterionGraph, GraphCriterion, graph_of
 from runs.pages.grid import CellShows, GridTrial, looks_of, rows_of
@@ -26,6 +27,10 @@ from runs.pages.progress import stalled_for, time_left
 
 EVENTS_SHOWN = 40
 GRAPH_WIDTH = 468
+_EVENT_LOOKS: Mapping[str, Look] = {
+    RunEventKind.BEGIN: Look.RUNNING,
+    RunEventKind.TROUBLE: Look.ERROR,
+}
 
 
 @require_safe
@@ -132,11 +137,11 @@ def _time(shown: Run, *, last_event: RunEvent | None, has_work: bool) -> dict[st
     queued = 0
     rows = Trial.objects.filter(run=shown).values_list("state", "started_at", "finished_at")
     for state, started, finished in rows:
-        if state == "finished" and started and finished:
+        if state == TrialState.FINISHED and started and finished:
             durations.append((finished - started).total_seconds())
-        elif state == "running" and started:
+        elif state == TrialState.RUNNING and started:
             running.append((now - started).total_seconds())
-        elif state in ("queued", "running"):
+        elif state in OPEN_TRIALS:
             queued += 1
     left = time_left(durations, running, queued=queued, workers=settings.WORKER_THREADS) if has_work else None
     last = last_event.created_at if last_event else None
@@ -254,9 +259,7 @@ def _events(shown: Run, *, after: int = 0) -> dict[str, Any]:
 
 
 def _event_look(event: RunEvent) -> str:
-    if event.mark:
-        return event.mark
-    return {"begin": "running", "trouble": "error"}.get(event.kind, "")
+    return event.mark or _EVENT_LOOKS.get(event.kind, "")
 
 
 def _cursor(request: HttpRequest) -> int:

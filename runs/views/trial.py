@@ -30,6 +30,7 @@ from runs.views.preview import preview_pane
 CRITERIA_A_PAGE = 150
 EVENTS_A_PAGE = 100
 GRAPH_WIDTH = 1080
+_COUNTED = (Look.PASS, Look.PARTIAL, Look.FAIL)
 
 
 class View(StrEnum):
@@ -187,7 +188,7 @@ class _TrialPage:
             "criterion": criterion,
             "label": criterion.title or criterion.key,
             "look": look,
-            "passed": f"{given.count(Mark.PASS)} / {len(given)}" if given and look.value in _COUNTED else "",
+            "passed": f"{given.count(Mark.PASS)} / {len(given)}" if given and look in _COUNTED else "",
             "note": self._note(given, look, reasons.get(criterion.key, "")),
             "was": was if was is not look and was is not Look.WAITING else None,
             "is_current": criterion is current,
@@ -314,6 +315,3 @@ class _TrialPage:
 
     def _query(self, **parts: object) -> str:
         return "?" + urlencode({name: str(value) for name, value in parts.items()})
-
-
-_COUNTED = ("pass", "partial", "fail")

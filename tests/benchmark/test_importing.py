@@ -60,7 +60,7 @@ def test_files_of_a_task_are_put_into_a_folder_by_role(tmp_path):
     task = import_path(packs.folder(tmp_path / "pack", contents)).benchmark.tasks.get()
 
     written = taskfiles.put_files(task, FileRole.DATA, tmp_path / "work" / "data")
-    taskfiles.put_files(task, "uploads", tmp_path / "uploads")
+    taskfiles.put_files(task, FileRole.UPLOADS, tmp_path / "uploads")
     none = taskfiles.put_files(task, FileRole.ATTACHMENTS, tmp_path / "attachments")
 
     assert written == [tmp_path / "work" / "data" / "items.csv"]

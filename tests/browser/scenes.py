@@ -10,7 +10,7 @@ from django.utils import timezone
 from benchmark.models import Task
 from benchmark.rules.vocabulary import Mark, RunState, StageName, TrialState
 from runs.announcements import announce
-from runs.models import Evidence, Judging, Round, Run, TrajectoryEvent, Trial
+from runs.models import Evidence, Judging, Round, Run, RunEventKind, TrajectoryEvent, Trial
 from tests.browser import stage_set
 from tests.browser.person import NAME, PASSWORD
 
@@ -58,7 +58,7 @@ def judge_next(*, trial: int, letters: str) -> dict[str, Any]:
     for criterion, letter in zip(criteria, letters, strict=True):
         mark: Mark = stage_set.LETTERS[letter]
         announce(
-            run=shown.run, trial=shown, round_number=1, kind="verdict", criterion=criterion.key, mark=mark,
+            run=shown.run, trial=shown, round_number=1, kind=RunEventKind.VERDICT, criterion=criterion.key, mark=mark,
             text=f"{criterion}: {mark.value}.",
         )  # fmt: skip
     return {"judged": done + len(letters)}
@@ -69,13 +69,13 @@ def finish(*, run: int) -> dict[str, Any]:
     now = timezone.now()
     Trial.objects.filter(run=run).update(state=TrialState.FINISHED, finished_at=now, stage="")
     Run.objects.filter(pk=run).update(state=RunState.FINISHED, finished_at=now)
-    announce(run=Run.objects.get(pk=run), kind="run", text="The run is finished.")
+    announce(run=Run.objects.get(pk=run), kind=RunEventKind.RUN, text="The run is finished.")
     return {"run": run}
 
 
 def hostile_texts() -> dict[str, Any]:
     """A task and a transcript that try to be markup, and hide control characters."""
-    of = stage_set.benchmark("hostile", tasks=("seed-library",))
+    of = stage_set.benchmark(f"hostile-{Run.objects.count()}", tasks=("seed-library",))
     nasty = "<img src=x onerror=\"document.title='owned'\"> \x1b[31mred\x00 \u202eevil"
     Task.objects.filter(benchmark=of).update(title=nasty, request=nasty, prd=nasty)
     run = stage_set.run(of, agent=nasty[:60])

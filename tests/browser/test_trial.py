@@ -152,7 +152,7 @@ def test_an_unknown_preview_is_expired_not_an_error(site, visit):
 
 
 def test_an_agents_words_are_never_markup(site, visit):
-    rows = site.scene("hostile_texts") if "hostile" not in site.rows else site.rows["hostile"]
+    rows = site.scene("hostile_texts")
     visitor = visit()
 
     for view in ("rounds", "transcript", "compare"):

@@ -360,3 +360,42 @@ def test_the_number_of_queries_for_all_trials_of_a_run_does_not_grow(tmp_path, d
     for run in (small, large):
         with django_assert_num_queries(8):
             history.trial_records(run)
+
+
+def test_a_candidate_that_dies_is_started_again_and_what_it_spoilt_is_judged_once_more_alone(tmp_path):
+    task = make.task(
+        "t1",
+        make.criterion("c0"),
+        make.criterion("killer"),
+        make.criterion("c2"),
+        make.criterion("c3", needs=["c0"]),
+    )
+    run = make.run(make.benchmark(task), max_rounds=1)
+    deployer = ScriptedDeployer()
+
+    class Deadly(ScriptedJudge):
+        def judge(self, criteria, *, on_start):
+            for verdict in super().judge(criteria, on_start=on_start):
+                if verdict.key == "killer":
+                    deployer.lives = False
+                yield verdict
+
+    # `killer` always fails; `c2` fails beside it, because nothing answered, and passes when it is alone.
+    judge = Deadly(plans=[{"killer": FAIL, "c2": FAIL}, {"killer": FAIL}])
+
+    advance(run, make.toolbox(tmp_path, judge=judge, deployer=deployer))
+
+    assert marks(run) == {"c0": PASS, "killer": FAIL, "c2": PASS, "c3": PASS}
+    assert judge.asked.count("killer") == 2
+    assert judge.asked.count("c0") == 1
+    assert deployer.starts == 3
+
+
+def test_a_retry_leaves_alone_what_only_waits_for_a_script(tmp_path):
+    task = make.task("t1", make.criterion("c0"), make.criterion("c1", needs=["c0"]))
+    run = make.run(make.benchmark(task), max_rounds=1)
+    advance(run, make.toolbox(tmp_path, judge=ScriptedJudge(plans=[{"c0": ERROR}])))
+    Verdict.objects.filter(outcome__criterion__key="c0").update(reason="no_script")
+
+    assert launching.retry(run) == 0
+    assert marks(run) == {"c0": ERROR, "c1": ERROR}

@@ -131,6 +131,12 @@ def test_repeats_that_cannot_be_are_a_sentence(client, benchmark, repeats):
     assert "repeats" in response.context["problems"]
 
 
+def test_a_setting_of_thousands_of_digits_is_shown_again_and_not_counted_with(client, benchmark):
+    response = client.get(reverse("runs:launch"), {"benchmark": benchmark.pk, "set.max_rounds": "9" * 5000})
+
+    assert response.status_code == 200
+
+
 def test_the_settings_of_one_benchmark_do_not_follow_to_another(client, benchmark):
     other = stage_set.benchmark("other-shed", tasks=("tide-table",))
 

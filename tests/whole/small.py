@@ -8,11 +8,9 @@ from typing import Any
 
 from tests import packs
 
-type Script = list[dict[str, Any]]
-
-QUICK: Script = [{"expect_visible": "h1"}]
-SLOW: Script = [{"wait": 10_000}, {"wait": 10_000}, *QUICK]
-ABSENT: Script = [{"expect_visible": "#not-there"}]
+QUICK: list[dict[str, Any]] = [{"expect_visible": "h1"}]
+SLOW = [{"wait": 10_000}, {"wait": 10_000}, *QUICK]
+ABSENT: list[dict[str, Any]] = [{"expect_visible": "#not-there"}]
 
 HEAD = """\
 schema = "proofroom/pack/1"
@@ -27,7 +25,7 @@ max_rounds = 1
 """
 
 
-def pack(root: Path, *, key: str, scripts: dict[str, Script]) -> Path:
+def pack(root: Path, *, key: str, scripts: dict[str, list[dict[str, Any]]]) -> Path:
     """A pack with one task, one criterion a script in a chain, and a recorded page."""
     criteria = [
         {

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from benchmark.packs.deploy import FIELDS
 from runs.errors import StageError
 from runs.ports import DeploymentKind
 
 PYTHON = "{python}"
 NPM = "{npm}"
 PORT = "{port}"
-
-_KEYS = frozenset({"kind", "install", "build", "start", "health", "root", "spa", "start_timeout"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +51,10 @@ class Wish:
     @staticmethod
     def read(deploy: Mapping[str, Any]) -> Wish:
         """Return the wish; raises StageError that names the entry and what it may be."""
-        unknown = sorted(set(deploy) - _KEYS)
+        unknown = sorted(set(deploy) - set(FIELDS))
         if unknown:
             raise StageError(
-                f"The task's deploy table has {unknown[0]!r}; it may have {', '.join(sorted(_KEYS))}."
+                f"The task's deploy table has {unknown[0]!r}; it may have {', '.join(sorted(FIELDS))}."
             )
         kind = deploy.get("kind")
         if kind is not None and kind not in set(DeploymentKind):

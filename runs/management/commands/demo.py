@@ -19,6 +19,7 @@ from benchmark.importing import import_path
 from benchmark.management.door import Door
 from benchmark.models import Benchmark
 from benchmark.protocols import samples
+from benchmark.rules.vocabulary import RunState
 from runs import launching
 from runs.management.serving import PortTaken, listener, run_server
 from runs.models import UNFINISHED_RUNS, Run
@@ -75,12 +76,12 @@ class Command(Door):
     def _run(self, benchmark: Benchmark) -> Run:
         """The demo's run: the earlier one where there is one, so that repeating is harmless."""
         runs = Run.objects.filter(benchmark=benchmark, name=NAME)
-        run = runs.exclude(state="cancelled").order_by("-pk").first()
+        run = runs.exclude(state=RunState.CANCELLED).order_by("-pk").first()
         if run is None:
             checked = launching.plan(benchmark, agent="replay", by_operator=True)
             run = launching.launch(checked, name=NAME)
             self.say(f"Run {run.pk} was launched.")
-        elif run.state == "paused":
+        elif run.state == RunState.PAUSED:
             launching.retry(run)
         return run
 
@@ -88,7 +89,7 @@ class Command(Door):
         run.refresh_from_db()
         for line in headline_lines(run):
             self.say(line)
-        if run.state != "finished":
+        if run.state != RunState.FINISHED:
             self.failed_job(f"Run {run.pk} is {run.state}; `proofroom show {run.pk}` says where it stopped.")
 
     def _follow(self, run: Run) -> None:
@@ -103,7 +104,7 @@ class Command(Door):
                 self.stdout.write(f"\r\x1b[K{line}" if rewrites else line, ending="" if rewrites else "\n")
                 self.stdout.flush()
                 last = line
-            if run.state not in UNFINISHED_RUNS or run.state == "paused":
+            if run.state not in UNFINISHED_RUNS or run.state == RunState.PAUSED:
                 break
             time.sleep(1)
         if rewrites:

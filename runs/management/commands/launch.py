@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 
 from benchmark.finding import BenchmarkUnknown, benchmark_named
 from benchmark.management.door import Door
+from benchmark.rules.vocabulary import RunState
 from runs.launching import BadLaunch, launch, plan
 from runs.models import Run
 from runs.summaries import run_document
@@ -76,7 +77,7 @@ class Command(Door):
             work_until_over(run, say=self.say)
         run = Run.objects.select_related("benchmark").get(pk=run.pk)
         self.answer(run_document(run), text=f"Run {run.pk} on {benchmark} is {run.state}.")
-        if options["wait"] and run.state != "finished":
+        if options["wait"] and run.state != RunState.FINISHED:
             self.failed_job(f"Run {run.pk} is {run.state}; `proofroom retry {run.pk}` continues it.")
 
     def _settings(self, options: dict[str, Any]) -> dict[str, dict[str, str]]:

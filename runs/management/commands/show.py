@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmark.rules.vocabulary import Mark
 from runs.management.run_door import RunDoor
 from runs.summaries import run_document
 
@@ -33,10 +34,6 @@ def _lines(document: dict[str, Any]) -> list[str]:
         lines.append(f"{trial['task']}{repeat}: {trial['state']} {trial['trouble']}".rstrip())
         for round_ in trial["rounds"]:
             marks = list(round_["criteria"].values())
-            counted = ", ".join(
-                f"{marks.count(mark)} {mark}"
-                for mark in ("pass", "partial", "fail", "skipped", "error")
-                if mark in marks
-            )
+            counted = ", ".join(f"{marks.count(mark)} {mark}" for mark in Mark if mark in marks)
             lines.append(f"  round {round_['round']}: {counted or 'not judged yet'}")
     return lines

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from benchmark.packs import deploy as pack_rules
 from runs.adapters.deployers.recognition import NotRecognised, plan_for
 from runs.ports import DeploymentKind
 
@@ -153,3 +154,7 @@ def test_nothing_to_start_is_said_in_words(plan, files):
 def test_unreadable_package_file_is_named(plan, content):
     with pytest.raises(NotRecognised, match=r"package\.json cannot be read"):
         plan({"package.json": content})
+
+
+def test_a_pack_may_name_every_kind_that_can_be_deployed():
+    assert list(pack_rules.KINDS) == [kind.value for kind in DeploymentKind]

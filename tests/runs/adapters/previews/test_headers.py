@@ -23,6 +23,13 @@ def forwarded(name, value):
     ]
 
 
+def test_length_beside_a_chunked_body_is_not_passed_on():
+    given = [(b"content-length", b"4"), (b"Transfer-Encoding", b"chunked")]
+
+    assert to_application(given, PLACES) == [(b"host", PLACES.inner_host)]
+    assert forwarded("Content-Length", "4") == [b"4"]
+
+
 @pytest.mark.parametrize(
     "name",
     [
