@@ -26,6 +26,7 @@ class Bench:
     server: subprocess.Popen[bytes] | None = None
     address: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def ran(
         self, *words: str, stdin: bytes | None = None, timeout: float = 600, **environment: str
@@ -46,13 +47,24 @@ class Bench:
     def begun(self, *words: str) -> subprocess.Popen[bytes]:
         """Start a command and let it go on; its errors go to a file beside the data."""
         with (self.data / "begun.log").open("ab") as out:
-            return subprocess.Popen(
+            started = subprocess.Popen(
                 [sys.executable, str(ROOT / "manage.py"), *words],
                 stdout=out,
                 stderr=out,
                 env=self._environment(),
                 cwd=ROOT,
             )
+        self.started.append(started)
+        return started
+
+    def end_all(self) -> None:
+        """End what a failed test left running."""
+        if self.server is not None:
+            self.kill()
+        for started in self.started:
+            if started.poll() is None:
+                started.kill()
+            started.wait(30)
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Look into the bench's SQLite database from outside."""

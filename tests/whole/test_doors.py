@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ MARKS = {"c0": "pass", "c1": "pass"}
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory) -> Bench:
+def bench(tmp_path_factory) -> Iterator[Bench]:
     """A bench with two packs: `quick`, and `slow` whose second criterion takes twenty seconds."""
     need_chromium()
     folder = tmp_path_factory.mktemp("doors")
@@ -38,7 +39,8 @@ def bench(tmp_path_factory) -> Bench:
     slow = small.pack(folder, key="slow", scripts={"c0": small.QUICK, "c1": small.SLOW})
     for pack in (quick, slow):
         made.command("import", str(pack))
-    return made
+    yield made
+    made.end_all()
 
 
 def launched(bench: Bench, key: str) -> str:
@@ -104,7 +106,7 @@ def test_a_worker_that_is_ended_while_judging_leaves_no_process_and_the_next_goe
 
 
 def test_ctrl_c_while_launch_waits_leaves_no_process_and_the_run_can_go_on(bench):
-    before = bench.rows("select max(id) from runs_run")[0][0]
+    before = bench.rows("select coalesce(max(id), 0) from runs_run")[0][0]
     waiting = bench.begun("launch", "slow", "--agent", "replay", "--wait")
     bench.wait_for("select 1 from runs_run where id > ?", before)
     run = str(bench.rows("select max(id) from runs_run")[0][0])
