@@ -30,14 +30,15 @@ MARKS = {"c0": "pass", "c1": "pass"}
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory) -> Iterator[Bench]:
-    """A bench with two packs: `quick`, and `slow` whose second criterion takes twenty seconds."""
+    """A bench with three packs: `quick`, and two whose second criterion gives a test time to step in."""
     need_chromium()
     folder = tmp_path_factory.mktemp("doors")
     made = Bench(data=folder / "var")
     made.data.mkdir()
     quick = small.pack(folder, key="quick", scripts={"c0": small.QUICK, "c1": small.ABSENT})
     slow = small.pack(folder, key="slow", scripts={"c0": small.QUICK, "c1": small.SLOW})
-    for pack in (quick, slow):
+    slower = small.pack(folder, key="slower", scripts={"c0": small.QUICK, "c1": small.SLOWER})
+    for pack in (quick, slow, slower):
         made.command("import", str(pack))
     yield made
     made.end_all()
@@ -65,7 +66,7 @@ def test_launch_and_wait_prints_one_document_and_its_progress_elsewhere(bench):
 
 
 def test_a_cancelled_run_ends_its_processes_keeps_its_marks_and_goes_on_after_a_retry(bench):
-    run = launched(bench, "slow")
+    run = launched(bench, "slower")
     worker = bench.begun("work")
     bench.wait_for(AT_THE_SLOW_ONE, run)
 
