@@ -62,7 +62,8 @@ def dot(look: str) -> SafeString:
 @register.simple_tag
 def dots(looks: Iterable[str]) -> SafeString:
     """A row of marks, one shape each."""
-    return format_html('<span class="dots">{}</span>', mark_safe("".join(map(dot, looks))))  # noqa: S308
+    shapes = mark_safe("".join(map(dot, looks)))  # noqa: S308 - each of them was made by `dot`
+    return format_html('<span class="dots">{}</span>', shapes)
 
 
 @register.simple_tag

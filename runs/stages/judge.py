@@ -24,6 +24,7 @@ from runs.ports import (
     DeploymentReport,
     EvidenceFile,
     EvidenceKind,
+    Judge,
     JudgeSession,
     OutcomeVerdict,
     RunningApp,
@@ -35,7 +36,7 @@ def run(context: StageContext) -> None:
     judge = context.toolbox.judge(context.run.judge, context.run.judge_settings)
     judging = judgings.primary_judging(context.round, judge)
     with ExitStack() as stack:
-        _Pass(context, judging, stack).judge_all()
+        _Pass(context, judge, judging, stack).judge_all()
     Judging.objects.filter(pk=judging.pk).update(finished_at=timezone.now())
     context.stand.clear()
     rmtree(context.toolbox.scratch / f"round-{context.round.pk}", ignore_errors=True)
@@ -44,8 +45,9 @@ def run(context: StageContext) -> None:
 class _Pass:
     """One pass over one round: what is judged so far decides what is reached next."""
 
-    def __init__(self, context: StageContext, judging: Judging, stack: ExitStack) -> None:
+    def __init__(self, context: StageContext, judge: Judge, judging: Judging, stack: ExitStack) -> None:
         self._context = context
+        self._judge = judge
         self._judging = judging
         self._stack = stack
         self._session: JudgeSession | None = None
@@ -136,9 +138,8 @@ class _Pass:
         # The folder that holds `uploads/`, as scripts name the files in it.
         folder = context.toolbox.scratch / f"round-{context.round.pk}" / "judge"
         has_uploads = put_files(context.trial.task, FileRole.UPLOADS, folder / FileRole.UPLOADS)
-        judge = context.toolbox.judge(context.run.judge, context.run.judge_settings)
         self._session = self._stack.enter_context(
-            judge.session(
+            self._judge.session(
                 app,
                 uploads=folder if has_uploads else None,
                 is_cancelled=context.claim.is_lost,
