@@ -70,6 +70,7 @@ async def _lifespan(receive: Receive, send: Send) -> None:
         elif message["type"] == "lifespan.shutdown":
             announcements.bind_loop(None)
             await asyncio.to_thread(_stop, worker)
+            await _with_previews.aclose()
             await send({"type": "lifespan.shutdown.complete"})
             return
 

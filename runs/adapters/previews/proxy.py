@@ -74,6 +74,12 @@ class PreviewProxy:
         else:
             await self._relay(scope, receive, send, places)
 
+    async def aclose(self) -> None:
+        """Close the connections kept to applications, at the end of the loop that served with them."""
+        if self._transport is not None and self._loop is asyncio.get_running_loop():
+            await self._transport.aclose()
+            self._transport = self._loop = None
+
     async def _relay(self, scope: Scope, receive: Receive, send: Send, places: Places) -> None:
         body = _Body(scope, receive)
         try:

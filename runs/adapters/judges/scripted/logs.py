@@ -68,6 +68,16 @@ class PageLogs:
         for event, hook in self._hooks.items():
             context.on(event, hook)  # type: ignore[call-overload]  # a table cannot keep the overloads
 
+    @property
+    def asked_count(self) -> int:
+        """How many requests the page has sent so far."""
+        return len(self.network.entries) + self.network.cut
+
+    @property
+    def unanswered_count(self) -> int:
+        """How many of its kept requests have neither an answer nor a failure yet."""
+        return sum(1 for entry in self._asked.values() if not entry["status"] and not entry["failure"])
+
     def listen_to(self, page: Page) -> None:
         """Listen to what only a page itself tells."""
         page.on("websocket", self._on_socket)

@@ -138,6 +138,11 @@ class Performance:
         if not action.startswith("expect_"):
             bound += 2 * self.visit.settings.page_timeout + step.get("wait", 0) / 1000
         work = expect if action.startswith("expect_") else perform
+        if action == "remember":
+            if self.visit.is_unsettled:
+                await self.visit.come_to_rest()
+        elif work is perform:
+            self.visit.is_unsettled = True
         # Most steps are quick when they succeed: only what hangs comes near the bound.
         watched = min(bound, limit + 2.0) if action.startswith("expect_") else bound
         try:

@@ -21,6 +21,15 @@ from runs.adapters.judges.scripted.settings import ScriptedSettings
 HANG_SECONDS = 5.0
 """A page that runs nothing of ours for so long does not respond."""
 
+REST_SECONDS = 2.0
+"""A page gets so long to come to rest before it is believed that something stays as it is."""
+
+_NEXT_DRAWING = """() => new Promise((done) => {
+  setTimeout(done, 300);
+  requestAnimationFrame(() => setTimeout(done, 50));
+})"""
+"""Ends once the page has drawn and run what was due then; without drawing (a hidden page) a little later."""
+
 MOST_DIALOGS = 50
 MOST_PAGES = 6
 MOST_DOWNLOADS = 20
@@ -65,6 +74,7 @@ class Visit:
         self.accepts_dialogs = True
         self.dialog_text: str | None = None
         self.touched: Locator | None = None
+        self.is_unsettled = True
         self._page: Page | None = None
         self._context_hooks: dict[str, Any] = {"page": self._on_page, "dialog": self._on_dialog}
         for event, hook in self._context_hooks.items():
@@ -118,6 +128,21 @@ class Visit:
             # It is closed, crashed or on its way elsewhere: not hanging, whatever else it may be.
             return True
         return True
+
+    async def come_to_rest(self) -> None:
+        """Wait until the page had the time to react: it drew, and nothing it asked for is unanswered.
+
+        A page that never rests (a long poll, an endless animation) is waited for as long as `REST_SECONDS`.
+        """
+        self.is_unsettled = False
+        deadline = self.pulse.deadline(REST_SECONDS)
+        quiet = 0
+        while quiet < 2 and not deadline.is_over():
+            asked = self.logs.asked_count
+            with suppress(PlaywrightError, TimeoutError):
+                await self.pulse.wait_for(self.page.evaluate(_NEXT_DRAWING), REST_SECONDS)
+            is_quiet = self.logs.asked_count == asked and not self.logs.unanswered_count
+            quiet = quiet + 1 if is_quiet else 0
 
     def _on_page(self, page: Page) -> None:
         self.pages.append(page)

@@ -150,6 +150,8 @@ CASES = (
     ),
     Case("says what did not change", "shop", ({"remember": "tr", "as": "rows", "what": "count"}, {"expect_count": "tr", "less_than": "rows"}), "Expected fewer rows than before (3), saw 3."),
     Case("says which number did not stay", "shop", ({"remember": {"testid": "cart-count"}, "as": "n", "what": "number"}, {"click": {"role": "button", "name": "Add"}}, {"expect_number": {"testid": "cart-count"}, "same_as": "n"}), 'Expected the element "cart count" to stay 0, saw 1 (after clicking the button "Add").'),
+    Case("waits for an answer before it believes that nothing changes", "offline", ({"remember": "#net", "as": "said"}, {"click": {"role": "button", "name": "Ask"}}, {"expect_text": "#net", "same_as": "said"}), 'Expected the element "net" to stay "", saw "online" (after clicking the button "Ask").'),
+    Case("waits for an answer before it believes that nothing comes", "offline", ({"click": {"role": "button", "name": "Ask"}}, {"expect_hidden": {"text": "online"}}), 'Expected not to see "online", but it is there (after clicking the button "Ask").'),
     Case("finds no number to remember", "shop", ({"remember": "h1", "as": "n", "what": "number"},), 'The heading shows "Our shop", which holds no number.'),
     Case("compares pictures", "chart", ({"remember": "canvas", "as": "look", "what": "screenshot"}, {"expect_screenshot": "canvas", "same_as": "look"}, {"click": "button"}, {"expect_screenshot": "canvas", "differs_from": "look"})),
     Case("sees a picture that did not change", "chart", ({"remember": "canvas", "as": "look", "what": "screenshot"}, {"expect_screenshot": "canvas", "differs_from": "look"}), "Expected the drawing to look different, but it looks as before."),

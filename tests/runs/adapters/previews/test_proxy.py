@@ -1,5 +1,6 @@
 """Each preview answers on its own host through a real server, and the site answers on no such host."""
 
+import asyncio
 import contextlib
 import http.client
 import socket
@@ -117,8 +118,9 @@ def manager(tmp_path_factory):
 def port(manager):
     """The port of a real server that serves previews and site."""
     port = free_port()
+    proxy = PreviewProxy(site, manager, site_host=SITE)
     config = uvicorn.Config(
-        PreviewProxy(site, manager, site_host=SITE),
+        proxy,
         host="127.0.0.1",
         port=port,
         log_level="critical",
@@ -127,7 +129,12 @@ def port(manager):
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
+
+    async def serve():
+        await server.serve()
+        await proxy.aclose()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
     thread.start()
     while not server.started:
         time.sleep(0.02)
