@@ -186,8 +186,10 @@ INSTALLED_APPS = [
     "channels",
     "django_htmx",
     "ninja",
+    "people",
     "benchmark",
     "runs",
+    "annotation",
 ]
 
 MIDDLEWARE = [

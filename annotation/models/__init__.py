@@ -1,0 +1,19 @@
+"""Tables of annotation: studies, what is marked in them, and what people said."""
+
+from annotation.models.campaigns import Campaign, Guideline, Item
+from annotation.models.talk import Adjudication, Comment, WebhookDelivery
+from annotation.models.work import ActiveTime, Annotation, Assignment, Picture, Revision
+
+__all__ = [
+    "ActiveTime",
+    "Adjudication",
+    "Annotation",
+    "Assignment",
+    "Campaign",
+    "Comment",
+    "Guideline",
+    "Item",
+    "Picture",
+    "Revision",
+    "WebhookDelivery",
+]

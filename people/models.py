@@ -1,0 +1,61 @@
+"""Tables of people: what each prefers, and the log of what was done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+
+class Preferences(models.Model):
+    """What one person has set for all of the site."""
+
+    user = models.OneToOneField("auth.User", on_delete=models.CASCADE, related_name="preferences")
+    keys = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Key by the name of what it does; only what differs from the default.",
+    )
+    uses_keys = models.BooleanField(default=True, help_text="Whether single keys do anything (WCAG 2.1.4).")
+
+    class Meta:
+        verbose_name_plural = "preferences"
+
+    def __str__(self) -> str:
+        return f"Preferences of {self.user_id}"
+
+
+class AuditEntry(models.Model):
+    """One act that somebody may have to answer for: it is added, never changed, never removed."""
+
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    user = models.ForeignKey(
+        "auth.User",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Empty: the site itself.",
+    )
+    username = models.CharField(max_length=150, blank=True, help_text="Stays when the account goes.")
+    act = models.CharField(max_length=40, db_index=True)
+    subject = models.CharField(
+        max_length=80, db_index=True, help_text="What it was done to: campaign:3, run:12."
+    )
+    details = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name_plural = "audit entries"
+
+    def __str__(self) -> str:
+        return f"{self.act} {self.subject}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Add the entry; raises TypeError for one that exists."""
+        if not self._state.adding:
+            raise TypeError("An audit entry is never changed.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Refuse: raises TypeError."""
+        raise TypeError("An audit entry is never removed.")
