@@ -114,7 +114,9 @@ def drawn_anew(content: bytes) -> Drawn:
     Raises PictureRefused for what is too large or no picture.
     """
     if len(content) > LARGEST_FILE:
-        raise PictureRefused(f"The picture is larger than {LARGEST_FILE >> 20} MB; crop it or save it smaller.")
+        raise PictureRefused(
+            f"The picture is larger than {LARGEST_FILE >> 20} MB; crop it or save it smaller."
+        )
     with _AT_ONCE:
         try:
             with Image.open(io.BytesIO(content), formats=_READ) as opened:
