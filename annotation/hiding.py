@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,8 +13,7 @@ HIDDEN = "▒▒▒"
 """What stands where a name was."""
 
 _MAKERS = frozenset(
-    "aider amp claude cline codex continue copilot crush cursor deepseek devin droid gemini goose gpt haiku "
-    "jules kilo kimi kiro llama mini mistral opencode openhands opus qwen roo sonnet trae warp windsurf zed".split()
+    ["aider", "amp", "claude", "cline", "codex", "continue", "copilot", "crush", "cursor", "deepseek", "devin", "droid", "gemini", "goose", "gpt", "haiku", "jules", "kilo", "kimi", "kiro", "llama", "mini", "mistral", "opencode", "openhands", "opus", "qwen", "roo", "sonnet", "trae", "warp", "windsurf", "zed"]
 )
 _SHELL = frozenset({"sh", "bash", "zsh", "env", "python", "python3", "node", "npx", "uvx", "uv", "timeout"})
 _MODEL_OPTIONS = frozenset({"-m", "--model", "--agent", "--provider"})
@@ -75,7 +75,7 @@ def _of_command(line: str) -> Iterator[str]:
         word for word in words if word.rpartition("/")[2] not in _SHELL and "=" not in word
     )
     yield next(iter(programs), "").rpartition("/")[2]
-    for option, value in zip(words, words[1:], strict=False):
+    for option, value in itertools.pairwise(words):
         if option in _MODEL_OPTIONS:
             yield value
             yield value.rpartition("/")[2]
