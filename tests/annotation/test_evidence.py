@@ -19,7 +19,7 @@ PIECES = (
     (EvidenceKind.SCREENSHOT, "image/png", looks.png()),
     (EvidenceKind.ACTIONS, "application/json", b'{"steps": [{"words": "clicked it", "ok": false}]}'),
     (EvidenceKind.CONSOLE, "application/json", b'{"entries": [{"type": "error", "text": "console words"}]}'),
-    (EvidenceKind.DOM, "text/plain", b"- heading \"Seeds by heron-2\"\n- <b>bold</b> \x1b[31m"),
+    (EvidenceKind.DOM, "text/plain", b'- heading "Seeds by heron-2"\n- <b>bold</b> \x1b[31m'),
     (EvidenceKind.TRACE, "application/zip", b"PK trace"),
 )
 

@@ -118,7 +118,10 @@ def test_a_round_without_stored_files_says_so():
 def test_names_come_from_label_command_and_model():
     names = names_of(
         label="run of claude-opus-4-1",
-        agent_settings={"command": "npx codex exec -m openai/gpt-5.1 --model=qwen3-coder {request}", "wall_clock": 9},
+        agent_settings={
+            "command": "npx codex exec -m openai/gpt-5.1 --model=qwen3-coder {request}",
+            "wall_clock": 9,
+        },
     )
 
     assert set(names) >= {"run of claude-opus-4-1", "codex", "openai/gpt-5.1", "gpt-5.1", "qwen3-coder"}
