@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import console, evidence, files, pictures, preview
+from annotation.views import console, evidence, files, pictures, preview, reveal
 
 app_name = "annotation"
 _SET = "annotation/<int:assignment_id>/"
@@ -17,5 +17,6 @@ urlpatterns = [
     path(f"{_SET}preview/reset/", preview.reset, name="preview_reset"),
     path(f"{_SET}preview/start/", preview.start, name="preview_start"),
     path(f"{_SET}preview/stop/", preview.stop, name="preview_stop"),
+    path(f"{_SET}reveal/", reveal.reveal, name="reveal"),
     path("annotation/pictures/<int:picture_id>/", pictures.picture, name="picture"),
 ]
