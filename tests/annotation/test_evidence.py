@@ -127,7 +127,7 @@ def test_evidence_is_for_the_annotator_and_leads_alone(seen):
 
     for address in (_address(assignment, annotation), _address(assignment, annotation, 1)):
         assert looks.client(campaigns.lead()).get(address).status_code == 200
-        assert [looks.client(person).get(address).status_code for person in strangers] == [403, 403]
+        assert [looks.client(person).get(address).status_code for person in strangers] == [404, 404]
 
 
 def test_an_annotation_of_another_set_is_not_found_through_ones_own(seen):

@@ -103,7 +103,7 @@ def test_files_are_for_the_annotator_and_leads_alone():
     for address in ("files/", "files/2/"):
         people = (campaigns.lead(), campaigns.person())
         answers = [looks.client(person).get(f"/annotation/{assignment.pk}/{address}") for person in people]
-        assert [answer.status_code for answer in answers] == [200, 403]
+        assert [answer.status_code for answer in answers] == [200, 404]
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -185,10 +186,64 @@ def test_a_picture_is_shown_to_its_annotator_and_to_leads_alone():
 
     answers = [looks.client(person).get(address) for person in people]
 
-    assert [answer.status_code for answer in answers] == [200, 200, 403]
+    assert [answer.status_code for answer in answers] == [200, 200, 404]
     shown = answers[0]
     assert shown["Content-Type"] == "image/png"
     assert shown["X-Content-Type-Options"] == "nosniff"
     assert shown["Content-Security-Policy"] == "default-src 'none'; sandbox"
     assert shown["Cross-Origin-Resource-Policy"] == "same-origin"
     assert shown["Cache-Control"].startswith("private")
+
+
+def _sent(client, annotation, content, **fields):
+    body = {"operation": str(uuid4()), "annotation": annotation.pk, "source": "paste"} | fields
+    body["file"] = SimpleUploadedFile("a screenshot.png", content, "image/png")
+    return client.post(f"/api/v1/assignments/{annotation.assignment_id}/pictures", body)
+
+
+@pytest.mark.django_db
+def test_a_picture_is_sent_removed_and_brought_back_through_the_interface():
+    annotation = looks.first(looks.a_set())
+    client = looks.client(annotation.assignment.annotator)
+    operation = str(uuid4())
+
+    added, again = (_sent(client, annotation, looks.png(), operation=operation) for _ in range(2))
+    number = added.json()["id"]
+    removed = client.delete(f"/api/v1/pictures/{number}")
+    restored = client.post(f"/api/v1/pictures/{number}/restore")
+
+    assert added.status_code == 200
+    assert added.json() == again.json()
+    assert (added.json()["width"], added.json()["height"]) == (40, 30)
+    assert client.get(added.json()["url"]).status_code == 200
+    assert (removed.status_code, restored.status_code) == (200, 200)
+    assert Picture.objects.get().removed_at is None
+
+
+@pytest.mark.django_db
+def test_what_is_refused_is_answered_with_one_sentence():
+    annotation = looks.first(looks.a_set())
+    client = looks.client(annotation.assignment.annotator)
+
+    answer = _sent(client, annotation, b"<svg/>")
+
+    assert answer.status_code == 422
+    assert answer.json() == {
+        "detail": "This is no picture that can be read; a PNG, JPEG, WebP or GIF file is."
+    }
+
+
+@pytest.mark.django_db
+def test_the_interface_lets_nobody_write_into_the_set_of_another():
+    annotation = looks.first(looks.a_set())
+    picture = _added(annotation)
+
+    for person, expected in ((campaigns.person(), 404), (campaigns.lead(), 403)):
+        client = looks.client(person)
+        answers = [
+            _sent(client, annotation, looks.png()),
+            client.delete(f"/api/v1/pictures/{picture.pk}"),
+            client.post(f"/api/v1/pictures/{picture.pk}/restore"),
+        ]
+        assert [answer.status_code for answer in answers] == [expected] * 3
+    assert Picture.objects.filter(removed_at=None).count() == 1
