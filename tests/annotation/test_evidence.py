@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotation.models import Assignment
 from benchmark import blobs
 from benchmark.rules.vocabulary import Mark
+from people.roles import SiteRole
 from runs.models import Verdict
 from runs.ports import EvidenceKind
 from tests import campaigns
@@ -123,7 +124,7 @@ def test_lost_bytes_are_said_and_not_shown_as_a_broken_picture(own_blobs):
 
 def test_evidence_is_for_the_annotator_and_leads_alone(seen):
     assignment, annotation, _ = seen
-    strangers = (campaigns.person(), campaigns.person("reader", campaigns.SiteRole.READER))
+    strangers = (campaigns.person(), campaigns.person("reader", SiteRole.READER))
 
     for address in (_address(assignment, annotation), _address(assignment, annotation, 1)):
         assert looks.client(campaigns.lead()).get(address).status_code == 200

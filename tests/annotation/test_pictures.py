@@ -137,7 +137,9 @@ def test_an_operation_of_one_outcome_adds_nothing_to_another():
 def test_only_the_annotator_of_an_open_set_adds_and_removes():
     annotation = looks.first(looks.a_set())
     picture = _added(annotation)
-    owner, stranger, lead = annotation.assignment.annotator, campaigns.person(), campaigns.lead()
+    owner = annotation.assignment.annotator
+    assert owner is not None
+    stranger, lead = campaigns.person(), campaigns.lead()
 
     for other in (stranger, lead):
         with pytest.raises(PermissionDenied):
@@ -158,6 +160,7 @@ def test_a_removed_picture_comes_back():
     annotation = looks.first(looks.a_set())
     picture = _added(annotation)
     owner = annotation.assignment.annotator
+    assert owner is not None
 
     pictures.remove_picture(picture, by=owner, now=timezone.now())
     removed = Picture.objects.get().removed_at
