@@ -10,6 +10,7 @@ from ninja import NinjaAPI
 from ninja.security import django_auth
 
 from annotation.api import router as annotation
+from annotation.api_pictures import router as pictures
 from benchmark.api import router as benchmarks
 from runs.api import router as runs
 
@@ -23,6 +24,7 @@ api = NinjaAPI(
 api.add_router("", benchmarks)
 api.add_router("", runs)
 api.add_router("", annotation)
+api.add_router("", pictures)
 
 
 @api.exception_handler(OperationalError)
