@@ -258,7 +258,7 @@ def test_panes_are_made_wider_by_arrow_keys_and_stay_so(desk: Opened):
     here.open()
 
     expect(splitter).to_have_attribute("aria-valuenow", "324")
-    assert here.page.locator("[data-list]").bounding_box()["width"] == 324
+    assert here.page.locator("[data-list]").evaluate("pane => pane.offsetWidth") == 324
 
 
 def test_panes_are_dragged_over_the_frame(desk: Opened):
@@ -284,10 +284,15 @@ def test_ratings_are_numbers_within_their_scale(desk: Opened):
     expect(here.page.get_by_role("alert")).to_have_text("Give a number from 0 to 100.")
     box.fill("72.5")
     here.press("Enter")
+    expect(here.page.locator("[data-text]")).to_contain_text("How good is design?")
+    here.is_all_saved()
+    assert [each["score"] for each in here.held()["annotations"]] == [72.5, None]
+    # The field of the next one has the focus already.
+    here.page.keyboard.type("80")
+    here.press("Enter")
     here.is_all_saved()
 
-    assert [each["score"] for each in here.held()["annotations"]] == [72.5, None]
-    expect(here.page.locator("[data-text]")).to_contain_text("How good is design?")
+    assert [each["score"] for each in here.held()["annotations"]] == [72.5, 80]
 
 
 def test_time_counts_for_the_outcome_that_was_in_hand(desk: Opened):
