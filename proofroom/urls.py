@@ -16,6 +16,7 @@ urlpatterns = [
     path("benchmarks/", include("benchmark.urls")),
     path("", include("runs.urls")),
     path("", include("annotation.urls")),
+    path("", include("people.urls")),
     path("api/v1/", api.urls),
     path("admin/", admin.site.urls),
 ]
