@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +17,20 @@ if TYPE_CHECKING:
 
 
 def person(request: HttpRequest) -> dict[str, Any]:
-    """Give templates `may_lead`, `may_read_runs`, and `keymap` for the scripts of a page."""
+    """Give templates `may_lead`, `may_read_runs`, and `keymap` (JSON) for the scripts of a page."""
     # A page for a wrong host is made before anybody is known.
     user = getattr(request, "user", AnonymousUser())
     return {
         "may_lead": partial(is_lead, user),
         "may_read_runs": partial(may_read_runs, user),
         "keymap": partial(_keymap, user),
-        "keys_are_on": lambda: preferences_of(user).uses_keys,
+        "keys_are_on": partial(_keys_are_on, user),
     }
 
 
-def _keymap(user: Any) -> dict[str, Any]:
-    return {"keys": own_keys(user), "on": preferences_of(user).uses_keys}
+def _keys_are_on(user: Any) -> bool:
+    return preferences_of(user).uses_keys
+
+
+def _keymap(user: Any) -> str:
+    return json.dumps({"keys": own_keys(user), "on": preferences_of(user).uses_keys})

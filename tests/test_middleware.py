@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+from people.roles import SiteRole
 from runs.models import Run
 from tests import make
 
@@ -20,7 +21,7 @@ HOST = settings.SITE_HOST
 @pytest.fixture
 def signed_in() -> Client:
     client = Client(headers={"host": HOST})
-    client.force_login(get_user_model().objects.create(username="somebody"))
+    client.force_login(make.person("somebody", SiteRole.LEAD))
     return client
 
 

@@ -2,7 +2,7 @@
 // each person chooses; the page brings the choice along. A data-key that names no act is the key itself.
 // Next and previous row walk [data-row] elements, Enter opens the one in focus. Off by one switch.
 const CHORD_MS = 700;
-const mine = JSON.parse(document.getElementById("keymap")?.textContent ?? '{"keys": {}, "on": true}');
+const mine = JSON.parse(document.querySelector("meta[name=keymap]")?.content ?? '{"keys": {}, "on": true}');
 let lead = "";
 let leadTimer = 0;
 
