@@ -15,15 +15,17 @@ from people.roles import roles_now
 if TYPE_CHECKING:
     _AuditAdmin = admin.ModelAdmin[AuditEntry]
     _PreferencesAdmin = admin.ModelAdmin[Preferences]
+    _UserAdmin = UserAdmin[User]
 else:
     _AuditAdmin = _PreferencesAdmin = admin.ModelAdmin
+    _UserAdmin = UserAdmin
 
 
 admin.site.unregister(User)
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin):
+class PersonAdmin(_UserAdmin):
     """Accounts; whose roles changed, by whom and from what to what goes into the log."""
 
     def save_model(self, request: Any, obj: Any, form: Any, change: Any) -> None:
