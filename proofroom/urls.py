@@ -15,6 +15,7 @@ urlpatterns = [
     path("sign-out/", sign_out, name="sign_out"),
     path("benchmarks/", include("benchmark.urls")),
     path("", include("runs.urls")),
+    path("", include("annotation.urls")),
     path("api/v1/", api.urls),
     path("admin/", admin.site.urls),
 ]

@@ -1,0 +1,1 @@
+"""Pages of annotation: one function each."""
