@@ -11,23 +11,23 @@ from django.core.management.base import CommandParser
 from annotation import downloads
 from annotation.downloads import ExportOptions
 from annotation.exporting import ExportKind
+from annotation.management.campaign_door import CampaignDoor, whole_number
 from annotation.models import Assignment, Campaign
 from annotation.sight import Sight
-from benchmark.management.door import Door
 from people import audit
 from runs.exporting import write_result
 
 KINDS = ", ".join(kind.value for kind in ExportKind)
 
 
-class Command(Door):
+class Command(CampaignDoor):
     """`proofroom labels CAMPAIGN`."""
 
     help = "Write what people marked in a campaign: result files, CSV, or JSON lines with full history."
     example = "proofroom labels 3 --format csv -o labels.csv\n  proofroom labels 3 --assignment 17 -o mine/"
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("campaign", help="Number of the campaign.")
+        super().add_arguments(parser)
         parser.add_argument("--assignment", metavar="ID", help="Only this set of it.")
         parser.add_argument("--format", default="results", help=f"One of {KINDS} (default: results).")
         parser.add_argument("--bom", action="store_true", help="CSV: begin with a BOM, as Excel wants it.")
@@ -46,7 +46,7 @@ class Command(Door):
 
     def handle(self, *args: Any, **options: Any) -> None:
         kind = self._kind(options["format"])
-        campaign = self._campaign(options["campaign"])
+        campaign = self.campaign_of(options["campaign"])
         assignment = None
         if options["assignment"] is not None:
             assignment = self._assignment(campaign, options["assignment"])
@@ -84,17 +84,8 @@ class Command(Door):
         except ValueError:
             self.bad_input(f"--format {text!r} is unknown; known are: {KINDS}.")
 
-    def _campaign(self, text: str) -> Campaign:
-        number = _number(text)
-        campaign = None if number is None else Campaign.objects.filter(pk=number).first()
-        if campaign is None:
-            latest = [str(pk) for pk in Campaign.objects.order_by("-pk").values_list("pk", flat=True)[:5]]
-            there = f"the latest are {', '.join(latest)}" if latest else "none was made yet"
-            self.bad_input(f"There is no campaign {text[:40]!r}; {there}.")
-        return campaign
-
     def _assignment(self, campaign: Campaign, text: str) -> Assignment:
-        number = _number(text)
+        number = whole_number(text)
         found = Assignment.objects.filter(campaign=campaign, pk=number) if number is not None else None
         assignment = None if found is None else found.first()
         if assignment is None:
@@ -102,11 +93,6 @@ class Command(Door):
                 f"--assignment {text[:40]!r} is no set of campaign {campaign.pk}; its page lists them."
             )
         return assignment
-
-
-def _number(text: str) -> int | None:
-    number = text.strip().removeprefix("#")
-    return int(number) if number.isdecimal() and len(number) < 20 else None
 
 
 def _write_results(
