@@ -38,12 +38,15 @@ def post(url: str, body: bytes, *, headers: Mapping[str, str], to_private: bool,
     try:
         status = _status(parts, address, body, headers=headers, deadline=deadline)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        if deadline.is_over:
+        if deadline.is_over or isinstance(error, TimeoutError):
             raise PostFailed(f"{parts.netloc} did not answer within {seconds:g} s.") from None
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise PostFailed(f"{parts.netloc} cannot be reached: {reason}.") from None
     finally:
         deadline.end()
+    if deadline.is_over:
+        # What was cut in the middle of a line may look like the whole of a short one.
+        raise PostFailed(f"{parts.netloc} did not answer within {seconds:g} s.")
     if 300 <= status < 400:
         raise PostFailed(f"{parts.netloc} answered with a redirect ({status}), which is not followed.")
     if not 200 <= status < 300:
