@@ -13,7 +13,41 @@ HIDDEN = "▒▒▒"
 """What stands where a name was."""
 
 _MAKERS = frozenset(
-    ["aider", "amp", "claude", "cline", "codex", "continue", "copilot", "crush", "cursor", "deepseek", "devin", "droid", "gemini", "goose", "gpt", "haiku", "jules", "kilo", "kimi", "kiro", "llama", "mini", "mistral", "opencode", "openhands", "opus", "qwen", "roo", "sonnet", "trae", "warp", "windsurf", "zed"]
+    [
+        "aider",
+        "amp",
+        "claude",
+        "cline",
+        "codex",
+        "continue",
+        "copilot",
+        "crush",
+        "cursor",
+        "deepseek",
+        "devin",
+        "droid",
+        "gemini",
+        "goose",
+        "gpt",
+        "haiku",
+        "jules",
+        "kilo",
+        "kimi",
+        "kiro",
+        "llama",
+        "mini",
+        "mistral",
+        "opencode",
+        "openhands",
+        "opus",
+        "qwen",
+        "roo",
+        "sonnet",
+        "trae",
+        "warp",
+        "windsurf",
+        "zed",
+    ]
 )
 _SHELL = frozenset({"sh", "bash", "zsh", "env", "python", "python3", "node", "npx", "uvx", "uv", "timeout"})
 _MODEL_OPTIONS = frozenset({"-m", "--model", "--agent", "--provider"})

@@ -7,14 +7,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import Group, User
-
 from benchmark.importing import import_spec
 from benchmark.models import Benchmark
 from benchmark.packs.specs import BenchmarkFacts, PackSpec, PackTask
 from benchmark.protocols import protocol
 from benchmark.rules.records import CriterionSpec, OutcomeSpec, TaskSpec
-from people.roles import SiteRole
 from runs.adapters.scripted import (
     ScriptedAgent,
     ScriptedDeployer,
@@ -92,16 +89,6 @@ def run(of: Benchmark | None = None, *, repeats: int = 1, **settings: Any) -> Ru
     for row in of.tasks.order_by("position"):
         for repeat in range(1, repeats + 1):
             Trial.objects.create(run=made, task=row, repeat=repeat)
-    return made
-
-
-def person(name: str, *roles: SiteRole) -> User:
-    """An account in the groups of these roles, an administrator if that is one of them; none reads."""
-    made = User.objects.create_user(name, is_superuser=SiteRole.ADMIN in roles)
-    for role in roles:
-        if role is not SiteRole.ADMIN:
-            # A test that empties every table takes the groups with it.
-            made.groups.add(Group.objects.get_or_create(name=role)[0])
     return made
 
 

@@ -13,10 +13,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from benchmark.rules.vocabulary import Mark
-from people.roles import SiteRole
 from proofroom.api import api
 from runs.models import Evidence, Run, Trial
-from tests import make
+from tests import campaigns, make
 from tests.runs import judged
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +55,7 @@ def plain() -> Client:
 def lead() -> Client:
     """A lead who may not start programs of this machine."""
     client = Client(headers={"host": HOST})
-    client.force_login(make.person("lead", SiteRole.LEAD))
+    client.force_login(campaigns.lead())
     return client
 
 

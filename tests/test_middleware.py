@@ -9,9 +9,8 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from people.roles import SiteRole
 from runs.models import Run
-from tests import make
+from tests import campaigns, make
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +20,7 @@ HOST = settings.SITE_HOST
 @pytest.fixture
 def signed_in() -> Client:
     client = Client(headers={"host": HOST})
-    client.force_login(make.person("somebody", SiteRole.LEAD))
+    client.force_login(campaigns.lead())
     return client
 
 

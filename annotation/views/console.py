@@ -49,7 +49,9 @@ def console(request: HttpRequest, assignment_id: int) -> HttpResponse:
         "assignment": assignment,
         "document": document,
         "groups": listed(document),
-        "marks": [{"value": mark, "words": mark.capitalize()} for mark in reversed(document["campaign"]["marks"])],
+        "marks": [
+            {"value": mark, "words": mark.capitalize()} for mark in reversed(document["campaign"]["marks"])
+        ],
         "problems": list(EnvironmentProblem),
         "centre_template": f"annotation/components/centre_{document['campaign']['centre']}.html",
         "key_preferences": key_preferences(request.user),

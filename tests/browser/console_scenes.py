@@ -25,7 +25,9 @@ RUBRIC: tuple[tuple[str, str, int, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
-def seed_set(*, mark_set: str = "three", guideline: str = "", keys: dict[str, str] | None = None) -> dict[str, Any]:
+def seed_set(
+    *, mark_set: str = "three", guideline: str = "", keys: dict[str, str] | None = None
+) -> dict[str, Any]:
     """One person with the seed library of five criteria and fourteen outcomes, live."""
     criteria = tuple(
         CriterionSpec(
@@ -83,7 +85,9 @@ def saved(*, assignment: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _taken(task: TaskSpec, *, mark_set: str = "three", guideline: str = "", keys: dict[str, str] | None = None) -> dict[str, Any]:
+def _taken(
+    task: TaskSpec, *, mark_set: str = "three", guideline: str = "", keys: dict[str, str] | None = None
+) -> dict[str, Any]:
     annotator = campaigns.person(password=campaigns.PASSWORD)
     if keys is not None:
         Preferences.objects.create(user=annotator, keys=keys)
@@ -117,5 +121,3 @@ def _task(criteria: tuple[CriterionSpec, ...]) -> TaskSpec:
 
 def _run(task: TaskSpec) -> Any:
     return campaigns.run(make.benchmark(task), workspace=CANDIDATE)
-
-

@@ -7,11 +7,10 @@ from django.test import Client
 from django.urls import reverse
 
 from benchmark.rules.vocabulary import RunState
-from people.roles import SiteRole
 from runs.models import Run
 from runs.reporting import as_html
 from runs.reporting.reading import report_tables, scored
-from tests import make
+from tests import campaigns
 from tests.browser import stage_set
 
 
@@ -19,7 +18,7 @@ from tests.browser import stage_set
 def client(db, settings, tmp_path) -> Client:
     settings.STATIC_ROOT = tmp_path  # whitenoise warns about a folder that is not there
     signed_in = Client(headers={"host": settings.SITE_HOST})
-    signed_in.force_login(make.person("lead", SiteRole.LEAD))
+    signed_in.force_login(campaigns.lead())
     return signed_in
 
 
