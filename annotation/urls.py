@@ -2,10 +2,42 @@
 
 from django.urls import path
 
-from annotation.views import console, reveal
+from annotation.views import (
+    assignments,
+    calibration,
+    campaigns,
+    console,
+    disagreements,
+    giving,
+    progress,
+    reveal,
+    setup,
+    threads,
+)
 
 app_name = "annotation"
+_CAMPAIGN = "campaigns/<int:campaign_id>/"
 urlpatterns = [
+    path("annotation/", assignments.assignments, name="assignments"),
+    path("annotation/take/<int:campaign_id>/", assignments.take, name="take"),
+    path("annotation/<int:assignment_id>/take-back/", assignments.take_back, name="take_back"),
     path("annotation/<int:assignment_id>/", console.console, name="console"),
     path("annotation/<int:assignment_id>/reveal/", reveal.reveal, name="reveal"),
+    path("campaigns/", campaigns.campaigns, name="campaigns"),
+    path("campaigns/new/", setup.new, name="new_campaign"),
+    path(_CAMPAIGN, progress.campaign, name="campaign"),
+    path(f"{_CAMPAIGN}calibration/", calibration.calibration, name="calibration"),
+    path(f"{_CAMPAIGN}close/", setup.close, name="close"),
+    path(f"{_CAMPAIGN}comments/", threads.threads, name="threads"),
+    path(f"{_CAMPAIGN}comments/<int:comment_id>/", threads.answer, name="answer"),
+    path(f"{_CAMPAIGN}disagreements/", disagreements.disagreements, name="disagreements"),
+    path(f"{_CAMPAIGN}duplicate/", setup.double, name="duplicate"),
+    path(f"{_CAMPAIGN}edit/", setup.edit, name="edit"),
+    path(f"{_CAMPAIGN}items/<int:item_id>/adjudicate/", disagreements.adjudicate, name="adjudicate"),
+    path(f"{_CAMPAIGN}items/<int:item_id>/comment/", threads.comment, name="comment"),
+    path(f"{_CAMPAIGN}open/", setup.open_, name="open"),
+    path(f"{_CAMPAIGN}problems/<int:annotation_id>/ask-again/", giving.ask_again, name="ask_again"),
+    path(f"{_CAMPAIGN}reopen/", setup.reopen, name="reopen"),
+    path(f"{_CAMPAIGN}sets/<int:assignment_id>/reassign/", giving.reassign, name="reassign"),
+    path(f"{_CAMPAIGN}sets/<int:assignment_id>/release/", giving.release, name="release"),
 ]

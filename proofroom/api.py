@@ -5,6 +5,7 @@ from __future__ import annotations
 from ninja import NinjaAPI
 from ninja.security import django_auth
 
+from annotation.api_comments import router as comments
 from benchmark.api import router as benchmarks
 from runs.api import router as runs
 
@@ -17,3 +18,4 @@ api = NinjaAPI(
 )
 api.add_router("", benchmarks)
 api.add_router("", runs)
+api.add_router("", comments)
