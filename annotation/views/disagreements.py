@@ -20,7 +20,6 @@ from annotation.pairing import disagreements as differing
 from annotation.vocabulary import CampaignState, MarkSet
 from benchmark.display import whole
 from benchmark.models import Task
-from benchmark.rules.vocabulary import Mark
 from people.roles import leads_only
 from runs.models import Verdict
 from runs.pages.evidence import OutcomeEvidence, outcome_evidence
@@ -132,7 +131,7 @@ def _page(
         "given": given or {"mark": "", "score": "", "note": ""},
         "problem": problem,
         "faster": faster,
-        "marks": [{"mark": mark.value, "key": _KEYS[mark]} for mark in reversed(campaign.marks)],
+        "marks": [mark.value for mark in reversed(campaign.marks)],
         "is_rated": campaign.mark_set == MarkSet.SCALES,
     }
     return render(request, "annotation/disagreements.html", context, status=status)
@@ -224,6 +223,5 @@ def _choices(
     ]
 
 
-_KEYS = {Mark.PASS: "p", Mark.PARTIAL: "a", Mark.FAIL: "f"}
 _BETWEEN_WORDS = {Between.PEOPLE: "Between people", Between.JUDGE: "People and judge"}
 _SETTLED_WORDS = {Settled.OPEN: "Open", Settled.SETTLED: "Settled", Settled.ANY: "All"}
