@@ -21,6 +21,7 @@ class PageGroup(StrEnum):
     RUN = "run"
     TRIAL = "trial"
     TASK = "task"
+    SETS = "sets"
     CONSOLE = "console"
 
     @property
@@ -58,6 +59,7 @@ _GROUP_WORDS = {
     PageGroup.RUN: "A run",
     PageGroup.TRIAL: "A trial",
     PageGroup.TASK: "A task",
+    PageGroup.SETS: "Your sets",
     PageGroup.CONSOLE: "Annotation console",
 }
 
@@ -104,6 +106,11 @@ ACTIONS: Mapping[str, Action] = {
             PageGroup.TASK,
             ("previous-task", "[", "Previous task"),
             ("next-task", "]", "Next task"),
+        ),
+        *_of(
+            PageGroup.SETS,
+            ("continue", "c", "Continue the first set"),
+            ("take-set", "t", "Take the next set"),
         ),
         *_of(
             PageGroup.CONSOLE,

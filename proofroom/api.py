@@ -12,6 +12,7 @@ from ninja import NinjaAPI
 from ninja.security import SessionAuth, django_auth
 
 from annotation.api import router as annotation
+from annotation.api_comments import router as comments
 from benchmark.api import router as benchmarks
 from people.roles import Refused, require_reader
 from runs.api import router as runs
@@ -54,6 +55,7 @@ readers = ReaderAuth()
 api.add_router("", benchmarks, auth=readers)
 api.add_router("", runs, auth=readers)
 api.add_router("", annotation)
+api.add_router("", comments)
 
 
 @api.exception_handler(Refused)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -22,8 +22,10 @@ NEWEST_SHOWN = 8
 
 
 @require_safe
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: HttpRequest, *, mine: Mapping[str, Any] | None = None) -> HttpResponse:
     """Show live runs and the newest results; without any run, the three steps to a first one.
+
+    `mine` is what a layer above adds: what waits for this person, and its own `action` to go on with.
 
     Annotators alone see no run: their first page is that of their assignments.
     """
@@ -47,7 +49,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "action": _action(live, over, newest_benchmark, may_launch=is_lead(request.user)),
         "comparisons": _comparisons(rows),
     }
-    return render(request, "home.html", context)
+    return render(request, "home.html", context | dict(mine or {}))
 
 
 def _action(
