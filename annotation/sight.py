@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from annotation.blindness import blind_campaigns
 from annotation.models import Assignment, Campaign
-from annotation.vocabulary import AssignmentState
 from people.roles import is_lead
 
 if TYPE_CHECKING:
@@ -54,8 +54,4 @@ def sight_on_assignment(user: User | AnonymousUser, assignment: Assignment) -> S
 
 def is_blinded(user: User | AnonymousUser, campaign: Campaign) -> bool:
     """Whether a person is at work in a campaign and may not see yet what others said."""
-    if not campaign.is_blind or not user.is_authenticated:
-        return False
-    return Assignment.objects.filter(
-        campaign=campaign, annotator=user, state=AssignmentState.OPEN, revealed_at=None
-    ).exists()
+    return campaign.pk in blind_campaigns(user)
