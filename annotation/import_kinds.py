@@ -9,8 +9,8 @@ from typing import Any
 
 from annotation.importing import import_labels
 from annotation.importing_verdicts import import_verdicts
+from annotation.marked_files import MarkedFile, read_marked_files
 from annotation.matching import Matched, matched
-from annotation.reading import MarkedFile, read_marked_files
 from benchmark.management.import_kinds import ImportAnswer, ImportKind, ImportMisused, ImportOption
 from runs.finding import RunUnknown, run_named
 from runs.models import Run

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from annotation.reading import FileMark, MarkedFile, round_in_path
+from annotation.marked_files import FileMark, MarkedFile, round_in_path
 from benchmark.models import ExpectedOutcome
 from benchmark.packs.names import expected_instead
 from benchmark.packs.problems import Problems, Repair

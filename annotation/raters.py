@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotation.marked_files import MarkedFile
 from annotation.matching import Matched, OutcomeMark, RoundMarks
-from annotation.reading import MarkedFile
 from benchmark.packs.problems import Problems, Repair
 from runs.exporting import SourceKind
 from runs.models import Round

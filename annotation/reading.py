@@ -1,370 +1,251 @@
-"""Read result files, ours and bare lists of what passed and failed, as they stand: nothing is looked up yet."""
+"""Read a set as its annotator may see it: never the judge's marks, the code agent or what peers said."""
 
 from __future__ import annotations
 
-import json
-import re
-import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from benchmark.packs.archive import Limits, unpacked
-from benchmark.packs.located import Located, Place, read_json
-from benchmark.packs.names import is_junk
-from benchmark.packs.problems import ImportRefused, Problem, Problems, Repair
-from benchmark.rules.marks import criterion_mark
-from benchmark.rules.vocabulary import Mark
-from runs.exporting import FILE_NAME, SCHEMA, SourceKind
+from django.db.models import Count
+from django.http import Http404
 
-BARE = "bare-lists/1"
-LARGEST = 64 << 20
-_ROUND = re.compile(r"round_(\d{1,4})")
-_KEYS = ("key", "id", "criterion", "task")
-_TEXTS = ("outcomes", "criteria", "expected")
+from annotation import guidelines, standing
+from annotation.hidden_facts import hidden_by
+from annotation.models import Annotation, Assignment, Campaign, Comment, Item, Picture, Revision
+from annotation.operations import Asked
+from annotation.vocabulary import Change, MarkSet
+from people.roles import is_lead
 
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """A piece of evidence that a file names: its bytes are not in it."""
+RATINGS = "ratings"
+"""Key of what ratings are grouped under, where outcomes are grouped by criterion."""
 
-    name: str
-    digest: str
+VALUES = ("mark", "score", "problem", "problem_text", "note")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileMark:
-    """One mark of a file. Without index and text it is meant for the whole criterion.
+def assignment_for(user: User | AnonymousUser, assignment_id: int) -> Assignment:
+    """Return a set that a person may read: an own one, or any for a lead.
 
-    `mark` is None where the file says that nobody marked it.
+    Raises Http404 for anybody else's, so that nobody learns which sets there are.
     """
-
-    place: Place
-    criterion: str
-    index: int | None = None
-    text: str | None = None
-    mark: Mark | None
-    rationale: str = ""
-    note: str | None = None
-    problem: str | None = None
-    evidence: tuple[Evidence, ...] = ()
-    raw: str = ""
+    rows = Assignment.objects.select_related("campaign", "annotator", "round__trial__task")
+    found = rows.filter(pk=assignment_id).first()
+    if found is None or not (found.annotator_id == user.pk or is_lead(user)):
+        raise Http404("There is no such assignment among yours.")
+    return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedFile:
-    """One result file. What it does not say is None; `folders` are the names above it, nearest first."""
-
-    located: Located
-    folders: tuple[str, ...]
-    parser: str
-    task: str | None = None
-    trial: str | None = None
-    round: int | None = None
-    snapshot: str = ""
-    benchmark_hash: str = ""
-    source_kind: SourceKind | None = None
-    source_name: str = ""
-    marked_at: datetime | None = None
-    ratings: int = 0
-    marks: tuple[FileMark, ...] = ()
-    repairs: tuple[Repair, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return self.located.file
-
-
-def read_marked_files(path: Path) -> list[MarkedFile]:
-    """Return the result files of a folder, a zip or a single file. Raises ImportRefused with every problem.
-
-    In a folder only files that are called as ours are read, or every .json where none is.
-    """
-    if path.is_dir():
-        return _read(list(_files_in(path)), root=path)
-    if not path.is_file():
-        raise ImportRefused([Problem(file=str(path), text="there is nothing under this path.")])
-    if zipfile.is_zipfile(path):
-        with unpacked(path, limits=Limits()) as folder:
-            return _read(list(_files_in(folder)), root=folder)
-    return _read([path], root=path.parent)
+def document(assignment: Assignment, viewer: User | AnonymousUser) -> dict[str, Any]:
+    """Return everything that the console shows of a set; nine queries, whatever its size."""
+    campaign, task = assignment.campaign, assignment.round.trial.task
+    annotations = annotations_of(assignment)
+    guideline = guidelines.current(campaign)
+    progress = standing.progress_of(annotations)
+    usual = standing.usual_ms(campaign, assignment.annotator)
+    return {
+        "id": assignment.pk,
+        "campaign": campaign_document(campaign),
+        "alias": assignment.alias,
+        # Not the round's own request: from the second round on it tells what the judge found.
+        "task": {"key": task.key, "title": task.title, "request": task.request},
+        "round": assignment.round.number,
+        "state": assignment.state,
+        "owner": assignment.annotator.get_username() if assignment.annotator else assignment.rater or None,
+        "is_mine": assignment.annotator_id is not None and assignment.annotator_id == viewer.pk,
+        "guideline": guideline and {"id": guideline.pk, "version": guideline.version, "text": guideline.text},
+        "sequence": assignment.sequence,
+        "place": assignment.place,
+        "lease_until": moment(assignment.lease_until),
+        "submitted_at": moment(assignment.submitted_at),
+        "revealed_at": moment(assignment.revealed_at),
+        "criteria": _criteria(annotations, campaign),
+        "annotations": annotation_documents(annotations, campaign),
+        "undo": undoable(assignment),
+        "progress": progress_document(progress),
+        "seconds_left": standing.seconds_left(progress, usual),
+    }
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
-    found = sorted(path for path in folder.rglob("*.json") if path.is_file())
-    found = [path for path in found if not is_junk(path.relative_to(folder).as_posix())]
-    ours = [path for path in found if path.name == FILE_NAME]
-    if not found:
-        raise ImportRefused([Problem(file=folder.name, text=f"holds no {FILE_NAME} and no other .json.")])
-    yield from ours or found
+def changes(assignment: Assignment, *, after: int) -> dict[str, Any]:
+    """Return the annotations that were saved after a sequence number, as they stand now."""
+    later = Revision.objects.filter(assignment=assignment, sequence__gt=after)
+    ids = set(later.order_by().values_list("annotation_id", flat=True))
+    return {
+        "sequence": assignment.sequence,
+        "annotations": annotation_documents(annotations_of(assignment, ids), assignment.campaign),
+        "state": assignment.state,
+    }
 
 
-def _read(paths: list[Path], *, root: Path) -> list[MarkedFile]:
-    problems = Problems()
-    files = []
-    for path in paths:
-        name = path.relative_to(root).as_posix()
-        if path.stat().st_size > LARGEST:
-            problems.add(name, f"the file is larger than {LARGEST >> 20} MiB, the most that is read.")
-            continue
-        located = read_json(path.read_bytes(), name, problems)
-        if located is not None and (file := _Reader(located, problems).file()) is not None:
-            files.append(file)
-    problems.refuse_if_any()
-    return files
+def hidden_document(assignment: Assignment) -> dict[str, Any]:
+    """Return what blindness hides of a set; for somebody to whom it was revealed."""
+    facts = hidden_by(assignment)
+    ids = dict(Annotation.objects.filter(assignment=assignment).values_list("item_id", "pk"))
+    return {
+        "revealed_at": moment(assignment.revealed_at),
+        "agent": facts.agent,
+        "judge": facts.judge,
+        "marks": [
+            {
+                "annotation": ids[mark.item],
+                "criterion": mark.criterion,
+                "text": mark.text,
+                "judge_mark": mark.judge_mark,
+                "rationale": mark.rationale,
+                "peers": [
+                    {"annotator": peer.annotator, "mark": peer.mark, "score": peer.score, "note": peer.note}
+                    for peer in mark.peers
+                ],
+            }
+            for mark in facts.marks
+        ],
+    }
 
 
-class _Reader:
-    """Reads one document; each problem is noted with its line, and the reading goes on."""
+def campaign_document(campaign: Campaign) -> dict[str, Any]:
+    """Return what an annotator has to know of a campaign."""
+    return {
+        "id": campaign.pk,
+        "name": campaign.name,
+        "state": campaign.state,
+        "mark_set": campaign.mark_set,
+        "marks": [mark.value for mark in campaign.marks],
+        "scales": campaign.scales,
+        "centre": campaign.centre,
+        "is_blind": campaign.is_blind,
+        "deadline": moment(campaign.deadline),
+    }
 
-    def __init__(self, located: Located, problems: Problems) -> None:
-        self._located = located
-        self._problems = problems
-        self._repairs: list[Repair] = []
 
-    def file(self) -> MarkedFile | None:
-        value = self._located.value
-        if not isinstance(value, dict):
-            self._wrong(
-                (), "the file is not an object with criteria, or with lists of what passed and failed."
-            )
-            return None
-        if value.get("schema") not in (None, SCHEMA):
-            self._wrong(("schema",), f"the schema {value['schema']!r:.60} is not known; this reads {SCHEMA}.")
-            return None
-        lists = [mark for mark in Mark if mark.value in value]
-        if not isinstance(value.get("criteria"), list) and not lists:
-            self._wrong((), 'the file has neither "criteria" nor a list "pass" or "fail".')
-            return None
-        is_ours = isinstance(value.get("criteria"), list)
-        marks = [*self._criteria(value["criteria"])] if is_ours else []
-        marks += self._lists(value, lists, known={mark.criterion for mark in marks} if is_ours else set())
-        return self._with_head(value, marks, parser=SCHEMA if is_ours else BARE)
+def annotations_of(assignment: Assignment, ids: Collection[int] | None = None) -> list[Annotation]:
+    """Return the annotations of a set (or some of them) in order, with their items and criteria."""
+    rows = Annotation.objects.filter(assignment=assignment)
+    if ids is not None:
+        rows = rows.filter(pk__in=ids)
+    return list(rows.select_related("item__outcome__criterion").order_by("item__position"))
 
-    def _with_head(self, value: dict[str, Any], marks: list[FileMark], *, parser: str) -> MarkedFile:
-        source = value.get("source") if isinstance(value.get("source"), dict) else {}
-        benchmark = value.get("benchmark") if isinstance(value.get("benchmark"), dict) else {}
-        assert isinstance(source, dict)
-        assert isinstance(benchmark, dict)
-        kind = source.get("kind")
-        if kind is not None and kind not in [each.value for each in SourceKind]:
-            self._wrong(("source", "kind"), f"the source is {kind!r:.40}, neither a judge nor a person.")
-            kind = None
-        ratings = value.get("ratings")
-        return MarkedFile(
-            located=self._located,
-            folders=tuple(PurePosixPath(self._located.file).parts[-2::-1]),
-            parser=parser,
-            task=self._text(value, "task"),
-            trial=self._text(value, "trial"),
-            round=self._round(value),
-            snapshot=self._text(value, "snapshot") or "",
-            benchmark_hash=self._text(benchmark, "hash", above=("benchmark",)) or "",
-            source_kind=None if kind is None else SourceKind(kind),
-            source_name=self._text(source, "name", above=("source",)) or "",
-            marked_at=self._moment(value),
-            ratings=len(ratings) if isinstance(ratings, list) else 0,
-            marks=tuple(marks),
-            repairs=tuple(self._repairs),
-        )
 
-    def _criteria(self, criteria: list[Any]) -> Iterator[FileMark]:
-        for number, given in enumerate(criteria):
-            place: Place = ("criteria", number)
-            if not isinstance(given, dict) or (key := _key(given)) is None:
-                self._wrong(place, f"criterion number {number + 1} has no key.")
-                continue
-            outcomes = given.get("outcomes")
-            stated = self._mark(given, place)
-            if not isinstance(outcomes, list) or not outcomes:
-                yield FileMark(place=place, criterion=key, mark=stated, raw=_raw(given))
-                continue
-            said = [
-                mark
-                for index, outcome in enumerate(outcomes)
-                if (mark := self._outcome(key, outcome, (*place, "outcomes", index))) is not None
-            ]
-            self._compare(key, stated, said, place)
-            yield from said
+def annotation_documents(annotations: Sequence[Annotation], campaign: Campaign) -> list[dict[str, Any]]:
+    """Return annotations of one set as the console takes them; two queries."""
+    ids = [annotation.pk for annotation in annotations]
+    pictures: dict[int, list[dict[str, Any]]] = {}
+    for picture in Picture.objects.filter(annotation__in=ids, removed_at=None).order_by("pk"):
+        pictures.setdefault(picture.annotation_id, []).append(picture_document(picture))
+    comments = _comment_counts(annotations)
+    return [
+        _annotation(annotation, campaign)
+        | {"pictures": pictures.get(annotation.pk, []), "comments": comments[annotation.item_id]}
+        for annotation in annotations
+    ]
 
-    def _compare(self, key: str, stated: Mark | None, said: list[FileMark], place: Place) -> None:
-        """Note where a criterion's mark is not what the marks of its outcomes come to."""
-        marks = [each.mark for each in said if each.mark is not None]
-        if stated is None or not marks:
-            return
-        try:
-            folded = criterion_mark(marks)
-        except ValueError:
-            self._wrong(place, f"criterion {key!r:.70} is skipped in part; it is skipped as a whole or not.")
-            return
-        if folded is not stated:
-            text = f"criterion {key} says {stated}, and its outcomes come to {folded}; the outcomes count."
-            line = self._located.line_of(place)
-            self._repairs.append(Repair(name="summary", file=self._located.file, line=line, text=text))
 
-    def _outcome(self, key: str, given: Any, place: Place) -> FileMark | None:
-        if not isinstance(given, dict):
-            self._wrong(place, f"an outcome of criterion {key!r:.70} is not an object.")
-            return None
-        index, text = given.get("index"), given.get("text")
-        if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
-            self._wrong((*place, "index"), f"the index {index!r:.40} is not a whole number.")
-            return None
-        if text is not None and not isinstance(text, str):
-            self._wrong((*place, "text"), f"the text of an outcome of {key!r:.70} is not a text.")
-            return None
-        if index is None and text is None:
-            self._wrong(place, f"an outcome of criterion {key!r:.70} has neither a text nor an index.")
-            return None
-        note = given.get("note")
-        problem = given.get("environment_problem")
-        return FileMark(
-            place=place,
-            criterion=key,
-            index=index,
-            text=text,
-            mark=self._mark(given, place),
-            rationale=self._text(given, "rationale", above=place) or "",
-            note=note if isinstance(note, str) else None,
-            problem=problem if isinstance(problem, str) and problem else None,
-            evidence=_evidence(given.get("evidence")),
-            raw=_raw(given),
-        )
+def picture_document(picture: Picture) -> dict[str, Any]:
+    """Return what a page needs to show a screenshot."""
+    return {
+        "id": picture.pk,
+        "url": f"/annotation/pictures/{picture.pk}/",
+        "width": picture.width,
+        "height": picture.height,
+    }
 
-    def _lists(self, value: dict[str, Any], lists: list[Mark], *, known: set[str]) -> Iterator[FileMark]:
-        """Yield what the lists say of criteria that are not described in the file; check the others."""
-        stated = self._stated(value) if known else {}
-        for mark in lists:
-            entries = value[mark.value]
-            if not isinstance(entries, list):
-                self._wrong((mark.value,), f"{mark.value} is not a list.")
-                continue
-            for number, entry in enumerate(entries):
-                place: Place = (mark.value, number)
-                key = _key(entry) if isinstance(entry, dict) else _as_key(entry)
-                if key is None:
-                    self._wrong(place, f"entry {number + 1} of {mark.value} names no criterion.")
-                elif key not in known:
-                    yield from self._entry(key, entry, mark, place)
-                elif stated.get(key, mark) is not mark:
-                    self._wrong(
-                        place,
-                        f"the list says {mark.value} of criterion {key!r:.70}, and below it is "
-                        f"{stated[key].value}; the file contradicts itself.",
-                    )
 
-    def _entry(self, key: str, entry: Any, mark: Mark, place: Place) -> Iterator[FileMark]:
-        field = next((name for name in _TEXTS if isinstance(entry, dict) and name in entry), None)
-        if field is None or entry[field] == []:
-            text = entry.get("text") if isinstance(entry, dict) else None
-            yield FileMark(
-                place=place,
-                criterion=key,
-                text=text if isinstance(text, str) else None,
-                mark=mark,
-                raw=_raw(entry),
-            )
-            return
-        if not isinstance(entry[field], list):
-            self._wrong((*place, field), f"{field} of criterion {key!r:.70} is not a list of texts.")
-            return
-        for index, text in enumerate(entry[field]):
-            inner: Place = (*place, field, index)
-            outcome = {"text": text} if isinstance(text, str) else text
-            if isinstance(outcome, dict) and "mark" not in outcome:
-                # What is listed under a criterion that failed is what failed of it.
-                outcome = {**outcome, "mark": mark.value}
-            found = self._outcome(key, outcome, inner)
-            if found is not None:
-                yield found
+def progress_document(progress: standing.Progress) -> dict[str, int]:
+    """Return how far a set is."""
+    return {"decided": progress.decided, "total": progress.total, "problems": progress.problems}
 
-    def _stated(self, value: dict[str, Any]) -> dict[str, Mark]:
-        words = {mark.value: mark for mark in Mark}
-        return {
-            key: words[given["mark"]]
-            for given in value["criteria"]
-            if isinstance(given, dict)
-            and (key := _key(given)) is not None
-            and isinstance(given.get("mark"), str)
-            and given["mark"] in words
+
+def undoable(assignment: Assignment) -> list[dict[str, Any]]:
+    """Return the operations that can still be undone, oldest first, with how things stood before each."""
+    current: dict[int, dict[str, Any]] = {}
+    stack: dict[str, dict[str, Any]] = {}
+    rows = Revision.objects.filter(assignment=assignment).order_by("sequence")
+    for operation, annotation, change, undoes, *values in rows.values_list(
+        "operation", "annotation_id", "change", "undoes", *VALUES
+    ):
+        if change == Change.UNDO:
+            stack.pop(str(undoes), None)
+        else:
+            before = current.get(annotation, UNTOUCHED)
+            stack[str(operation)] = {
+                "operation": str(operation),
+                "annotation": annotation,
+                "before": before,
+            }
+        current[annotation] = dict(zip(VALUES, values, strict=True))
+    return list(stack.values())
+
+
+def asked_of(item: Item, campaign: Campaign) -> Asked:
+    """Return what may be said of an item."""
+    if campaign.mark_set != MarkSet.SCALES:
+        return Asked(marks=campaign.marks)
+    scale = _scale(item, campaign)
+    return Asked(is_rating=True, minimum=scale.get("minimum", 0), maximum=scale.get("maximum", 100))
+
+
+def moment(at: Any) -> str | None:
+    """Return a time as RFC 3339 in UTC, or None."""
+    return None if at is None else at.isoformat().replace("+00:00", "Z")
+
+
+UNTOUCHED: dict[str, Any] = {"mark": "", "score": None, "problem": "", "problem_text": "", "note": None}
+
+
+def _annotation(annotation: Annotation, campaign: Campaign) -> dict[str, Any]:
+    item = annotation.item
+    outcome = item.outcome
+    if outcome is not None:
+        place = {"criterion": outcome.criterion.key, "index": outcome.index, "text": outcome.text}
+    else:
+        scale = _scale(item, campaign)
+        text = ": ".join(part for part in (scale.get("title"), scale.get("definition")) if part)
+        place = {"criterion": RATINGS, "index": item.position, "text": text or item.scale}
+    return (
+        {"id": annotation.pk, "item": item.pk}
+        | place
+        | {
+            "mark": annotation.mark,
+            "score": annotation.score,
+            "scale": item.scale,
+            "problem": annotation.problem,
+            "problem_text": annotation.problem_text,
+            "note": annotation.note,
+            "version": annotation.version,
+            "active_ms": annotation.active_ms,
+            "saved_at": moment(annotation.saved_at),
         }
-
-    def _mark(self, given: dict[str, Any], place: Place) -> Mark | None:
-        word = given.get("mark")
-        if word is None:
-            return None
-        known = [mark.value for mark in Mark]
-        if word not in known:
-            self._wrong((*place, "mark"), f"{word!r:.40} is no mark; known are {', '.join(known)}.")
-            return None
-        return Mark(word)
-
-    def _text(self, given: dict[str, Any], name: str, *, above: Place = ()) -> str | None:
-        value = given.get(name)
-        if value is None:
-            return None
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        if not isinstance(value, str):
-            self._wrong((*above, name), f"{name} is not a text.")
-            return None
-        return value
-
-    def _round(self, value: dict[str, Any]) -> int | None:
-        number = value.get("round")
-        if number is None:
-            return None
-        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            self._wrong(("round",), f"the round {number!r:.40} is not a whole number from 1.")
-            return None
-        return number
-
-    def _moment(self, value: dict[str, Any]) -> datetime | None:
-        text = value.get("marked_at")
-        if text is None:
-            return None
-        try:
-            at = datetime.fromisoformat(text)
-        except (ValueError, TypeError):
-            self._wrong(
-                ("marked_at",), f"marked_at {text!r:.40} is no time such as 2026-03-01T12:00:00+00:00."
-            )
-            return None
-        # Without an offset nobody knows what hour it was; UTC is what our own files hold.
-        return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-    def _wrong(self, place: Place, text: str) -> None:
-        self._located.problem(self._problems, place, text)
-
-
-def round_in_path(file: MarkedFile) -> int | None:
-    """The round that the nearest folder names (`round_3`), or None."""
-    found = _ROUND.fullmatch(file.folders[0]) if file.folders else None
-    return int(found[1]) if found else None
-
-
-def _key(given: dict[str, Any]) -> str | None:
-    return next((key for name in _KEYS if (key := _as_key(given.get(name))) is not None), None)
-
-
-def _as_key(value: Any) -> str | None:
-    """A key is a text; tools also write numbers, and sometimes both for one criterion."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        return None
-    return str(value).strip() or None
-
-
-def _evidence(given: Any) -> tuple[Evidence, ...]:
-    if not isinstance(given, list):
-        return ()
-    return tuple(
-        Evidence(name=str(piece.get("name", ""))[:120], digest=piece["sha256"])
-        for piece in given
-        if isinstance(piece, dict) and isinstance(piece.get("sha256"), str)
     )
 
 
-def _raw(given: Any) -> str:
-    return json.dumps(given, ensure_ascii=False, sort_keys=True)
+def _scale(item: Item, campaign: Campaign) -> dict[str, Any]:
+    return next((scale for scale in campaign.scales if scale.get("key") == item.scale), {})
+
+
+def _criteria(annotations: Iterable[Annotation], campaign: Campaign) -> list[dict[str, Any]]:
+    criteria: dict[str, dict[str, Any]] = {}
+    for annotation in annotations:
+        outcome = annotation.item.outcome
+        entry: dict[str, Any]
+        if outcome is None:
+            entry = {"key": RATINGS, "title": "Ratings of the whole", "kind": "", "weight": 1}
+        else:
+            criterion = outcome.criterion
+            entry = {
+                "key": criterion.key,
+                "title": criterion.title,
+                "kind": criterion.kind,
+                "weight": criterion.weight,
+            }
+        criteria.setdefault(entry["key"], entry | {"annotations": []})["annotations"].append(annotation.pk)
+    return list(criteria.values())
+
+
+def _comment_counts(annotations: Sequence[Annotation]) -> Counter[int]:
+    if not annotations:
+        return Counter()
+    rows = Comment.objects.filter(
+        assignment=annotations[0].assignment_id, item__in=[each.item_id for each in annotations]
+    )
+    return Counter(dict(rows.order_by().values_list("item_id").annotate(Count("pk"))))

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import exports
+from annotation.views import exports, reveal
 
 app_name = "annotation"
 urlpatterns = [
@@ -11,5 +11,6 @@ urlpatterns = [
         exports.export_assignment,
         name="export_assignment",
     ),
+    path("annotation/<int:assignment_id>/reveal/", reveal.reveal, name="reveal"),
     path("campaigns/<int:campaign_id>/export/<slug:kind>/", exports.export_campaign, name="export_campaign"),
 ]

@@ -28,9 +28,21 @@ class SiteRole(StrEnum):
     READER = "reader"
 
 
-class RoleMissing(PermissionDenied):
+class Refused(PermissionDenied):
+    """Raised with a sentence for the person, and where there is one the address that leads on."""
+
+    def __init__(self, sentence: str, *, way_on: str = "", way_on_words: str = "") -> None:
+        super().__init__(sentence)
+        self.way_on = way_on
+        self.way_on_words = way_on_words
+
+
+class RoleMissing(Refused):
     """Raised with a sentence that says which role an act needs."""
 
+
+ASSIGNMENTS = "/annotation/"
+"""Where annotators find their work: a page of the layer above, so by its address."""
 
 _GROUPS = (SiteRole.LEAD, SiteRole.ANNOTATOR, SiteRole.READER)
 
@@ -62,6 +74,17 @@ def require_lead(user: User | AnonymousUser) -> None:
         raise RoleMissing("Only a lead may do this. Ask a lead or an administrator of this site.")
 
 
+def require_reader(user: User | AnonymousUser) -> None:
+    """Raise RoleMissing for annotators alone: their work is on the page of assignments."""
+    if not may_read_runs(user):
+        raise RoleMissing(
+            "Runs, their results and the rubrics are not for annotators, so that every mark is given unseen. "
+            "Your work is on the page of your assignments.",
+            way_on=ASSIGNMENTS,
+            way_on_words="Open your assignments",
+        )
+
+
 def leads_only[**P, R: HttpResponseBase](
     view: Callable[Concatenate[HttpRequest, P], R],
 ) -> Callable[Concatenate[HttpRequest, P], R]:
@@ -70,6 +93,19 @@ def leads_only[**P, R: HttpResponseBase](
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> R:
         require_lead(request.user)
+        return view(request, *args, **kwargs)
+
+    return checked
+
+
+def readers_only[**P, R: HttpResponseBase](
+    view: Callable[Concatenate[HttpRequest, P], R],
+) -> Callable[Concatenate[HttpRequest, P], R]:
+    """Answer 403 to annotators alone, and say where their work is."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        require_reader(request.user)
         return view(request, *args, **kwargs)
 
     return checked

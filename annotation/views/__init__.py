@@ -1,1 +1,1 @@
-"""Pages of annotation: one function each."""
+"""Pages of annotation: one module a page, a function a view."""
