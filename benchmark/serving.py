@@ -10,7 +10,12 @@ from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 
 from benchmark import blobs
 
-SHOWN = {"image/png": "image/png", "image/jpeg": "image/jpeg", "text/plain": "text/plain; charset=utf-8"}
+SHOWN = {
+    "image/png": "image/png",
+    "image/jpeg": "image/jpeg",
+    "image/webp": "image/webp",
+    "text/plain": "text/plain; charset=utf-8",
+}
 """Media types that are shown in place; everything else is a download of opaque bytes."""
 
 HELD = 4 << 20

@@ -21,6 +21,7 @@ class PageGroup(StrEnum):
     RUN = "run"
     TRIAL = "trial"
     TASK = "task"
+    SETS = "sets"
     CONSOLE = "console"
 
     @property
@@ -54,10 +55,11 @@ NAMED_KEYS = ("Space",)
 
 _GROUP_WORDS = {
     PageGroup.EVERYWHERE: "Everywhere",
-    PageGroup.LISTS: "Lists and tables",
+    PageGroup.LISTS: "Lists, tables and graphs",
     PageGroup.RUN: "A run",
     PageGroup.TRIAL: "A trial",
     PageGroup.TASK: "A task",
+    PageGroup.SETS: "Your sets",
     PageGroup.CONSOLE: "Annotation console",
 }
 
@@ -85,13 +87,13 @@ ACTIONS: Mapping[str, Action] = {
             ("next-row", "j", "Next row"),
             ("previous-row", "k", "Previous row"),
             ("tick-row", "x", "Select the row"),
+            ("graph", "g", "Into the graph"),
         ),
         *_of(
             PageGroup.RUN,
             ("cell-marks", "m", "Cells show marks"),
             ("cell-rate", "r", "Cells show the rate"),
             ("cell-time", "t", "Cells show the time"),
-            ("graph", "g", "Into the graph"),
             ("pause-events", "Space", "Pause the events"),
         ),
         *_of(
@@ -104,6 +106,11 @@ ACTIONS: Mapping[str, Action] = {
             PageGroup.TASK,
             ("previous-task", "[", "Previous task"),
             ("next-task", "]", "Next task"),
+        ),
+        *_of(
+            PageGroup.SETS,
+            ("continue", "c", "Continue the first set"),
+            ("take-set", "t", "Take the next set"),
         ),
         *_of(
             PageGroup.CONSOLE,
@@ -163,6 +170,30 @@ def preferences_of(user: User | AnonymousUser) -> Preferences:
         known = Preferences.objects.filter(user=user).first() or Preferences(user=user)
         user.__dict__["_own_preferences"] = known
     return known
+
+
+def set_key(own: Preferences, action: Action, key: str) -> None:
+    """Give an act another key; raises BadKey where that key does something else on the same pages."""
+    current = merged(own.keys)
+    other = conflict(action.name, key, current)
+    if other is not None:
+        raise BadKey(
+            f"{key} already means {other.words!r} ({other.group.words}), on pages where both would be alive. "
+            "Choose another key, or change that one first."
+        )
+    set_keys(own, current | {action.name: key})
+
+
+def set_keys(own: Preferences, keys: Mapping[str, str]) -> None:
+    """Keep what differs from the defaults."""
+    own.keys = {name: key for name, key in keys.items() if key != ACTIONS[name].key}
+    own.save()
+
+
+def switch_keys(own: Preferences, *, on: bool) -> None:
+    """Let single keys do something, or nothing, for this person."""
+    own.uses_keys = on
+    own.save()
 
 
 def checked_key(text: str) -> str:

@@ -47,6 +47,21 @@ def current(round_: Round, *, owner: int, purpose: str = "trial") -> Preview | N
     return next((p for p in manager().of_owner(str(owner)) if p.key == key), None)
 
 
+def latest(*, owner: int, purpose: str) -> Preview | None:
+    """The newest preview that this person had for a purpose or one that begins so, living or over."""
+    return manager().latest(str(owner), key_start=purpose)
+
+
+def server_log(preview: Preview) -> str:
+    """What the application has written so far, or wrote before it ended."""
+    return manager().log(preview.host_key)
+
+
+def touch(preview: Preview) -> None:
+    """Keep a preview from expiring: somebody sits before it."""
+    manager().touch(preview.host_key)
+
+
 def owned(host_key: str, *, owner: int) -> Preview | None:
     """A preview by its host, if it is this person's."""
     found = manager().find(host_key)

@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from runs.adapters.previews.places import without_places
 from runs.adapters.sandboxes.folders import own_folder
 from runs.errors import Cancelled, StageError
 from runs.ports import CandidateBroken, Deployer, DeploymentReport, RunningApp
@@ -50,7 +51,9 @@ class Preview:
 
     `host_key` is the random first word of its host name; who knows it can see it. `position` is its
     place in the queue (from 1) while it is queued. `port` is 0 unless it runs. `reason` and `log` say
-    how it ended; while it runs, `PreviewManager.log` reads its log.
+    how it ended; while it runs, `PreviewManager.log` reads its log. `has_run` tells an application that
+    died from one that never answered; once it has run, `build_log` is the log of its build. Logs name
+    no folder of this machine. `is_stopping` is true from `stop` on, a moment before the state says so.
     """
 
     host_key: str
@@ -61,6 +64,9 @@ class Preview:
     port: int = 0
     reason: str = ""
     log: str = ""
+    build_log: str = ""
+    has_run: bool = False
+    is_stopping: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -74,6 +80,8 @@ class _Entry:
     app: RunningApp | None = None
     reason: str = ""
     log: str = ""
+    build_log: str = ""
+    has_run: bool = False
     used_at: float = 0.0
     stop: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
@@ -126,13 +134,21 @@ class PreviewManager:
             entries = [entry for entry in self._entries.values() if entry.owner == owner]
             return tuple(self._seen(entry) for entry in entries if not entry.state.is_over)
 
+    def latest(self, owner: str, *, key_start: str) -> Preview | None:
+        """Return an owner's newest preview whose key begins so, also when it is over."""
+        with self._lock:
+            for entry in reversed(self._entries.values()):
+                if entry.owner == owner and entry.key.startswith(key_start):
+                    return self._seen(entry)
+        return None
+
     def log(self, host_key: str) -> str:
         """Return what the application has written so far, or wrote before it ended."""
         with self._lock:
             entry = self._entries.get(host_key)
             app = None if entry is None else entry.app
         if app is not None:
-            return app.server_log()
+            return without_places(app.server_log())
         return "" if entry is None else entry.log
 
     def touch(self, host_key: str) -> None:
@@ -175,6 +191,9 @@ class PreviewManager:
             port=0 if running is None else running.port,
             reason=entry.reason,
             log=entry.log,
+            build_log=entry.build_log,
+            has_run=entry.has_run,
+            is_stopping=entry.stop.is_set(),
         )
 
     def _fill_places(self) -> None:
@@ -219,6 +238,8 @@ class PreviewManager:
             with self._deployer.serve(folder, deploy=entry.deploy, is_cancelled=entry.stop.is_set) as app:
                 with self._lock:
                     entry.app = app
+                    entry.has_run = True
+                    entry.build_log = without_places(app.report.build_log)
                     entry.used_at = self._clock()
                     entry.state = PreviewState.RUNNING
                 over = self._watch(entry, app)
@@ -249,8 +270,8 @@ class PreviewManager:
         with self._lock:
             entry.state = state
             entry.app = None
-            entry.reason = reason
-            entry.log = log
+            entry.reason = without_places(reason)
+            entry.log = without_places(log)
 
     def _forget_oldest(self) -> None:
         over = [key for key, entry in self._entries.items() if entry.state.is_over and entry.thread is None]
