@@ -503,7 +503,8 @@ def test_each_set_is_there_once_whatever_the_size_of_the_pages(anna):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_asynchronous_server_sends_the_file_in_pieces(anna):
+def test_an_asynchronous_server_sends_the_file_in_pieces(anna, settings):
+    settings.SITE_HOST = "testserver"  # Django's asynchronous client sends this and nothing else
     campaign = campaigns.opened(campaigns.run(campaigns.benchmark(tasks=25, criteria=1)), annotators=[anna])
     lead = campaigns.lead()
     address = reverse("annotation:export_campaign", args=[campaign.pk, "csv"])
@@ -511,7 +512,7 @@ def test_an_asynchronous_server_sends_the_file_in_pieces(anna):
     async def taken() -> list[bytes]:
         client = AsyncClient()
         await client.aforce_login(lead)
-        response = await client.get(address, headers={"host": site.SITE_HOST})
+        response = await client.get(address)
         parts = cast("AsyncIterator[bytes]", response.streaming_content)  # type: ignore[attr-defined]
         return [part async for part in parts]
 
