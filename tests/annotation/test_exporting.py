@@ -31,7 +31,7 @@ from annotation.downloads import ExportOptions
 from annotation.exporting import ExportKind
 from annotation.models import Adjudication, Annotation, Assignment, Campaign, Comment, Picture
 from annotation.sight import Sight
-from annotation.vocabulary import EnvironmentProblem, PictureSource
+from annotation.vocabulary import Change, EnvironmentProblem, PictureSource
 from benchmark.rules.vocabulary import Mark
 from people.models import AuditEntry
 from tests import campaigns
@@ -40,7 +40,6 @@ from tests.campaigns import marked, operation
 
 pytestmark = pytest.mark.django_db
 
-Change = campaigns.Change
 OPTIONS = ExportOptions()
 SECRET = "secretagent-9"
 
