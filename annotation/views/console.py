@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation import reading
+from annotation import blindness, reading
 from annotation.vocabulary import EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ class ListedCriterion:
 def console(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """Show a set to its annotator, and to leads who look on; for everybody else there is none."""
     assignment = reading.assignment_for(request.user, assignment_id)
+    if assignment.annotator_id != request.user.pk:
+        # A lead who annotates in the same campaign would see here what peers say of it.
+        blindness.require_sight(request.user, assignment.campaign)
     document = reading.document(assignment, request.user)
     context: dict[str, Any] = {
         "area": "annotation",
@@ -52,6 +55,7 @@ def console(request: HttpRequest, assignment_id: int) -> HttpResponse:
         "marks": [
             {"value": mark, "words": mark.capitalize()} for mark in reversed(document["campaign"]["marks"])
         ],
+        "is_mine": document["is_mine"],
         "problems": list(EnvironmentProblem),
         "centre_template": f"annotation/components/centre_{document['campaign']['centre']}.html",
         "key_preferences": key_preferences(request.user),

@@ -77,7 +77,7 @@ def made(*, centre: Centre = Centre.EVIDENCE) -> World:
             workspace=Path(folder),
         )
     other_run = campaigns.run(campaigns.benchmark(tasks=1, criteria=1), agent="AGENT-SHOWN")
-    _tell_everything(run)
+    name_everything(run)
     closed = campaigns.planned(
         run, annotators=[peer, outside], overlap=2, name="Earlier study", is_blind=False
     )
@@ -157,45 +157,12 @@ def walk() -> Walk:
     )
 
 
-def _queries() -> dict[str, list[str]]:
-    criterion = Criterion.objects.order_by("pk")[0].key
-    runs = [str(pk) for pk in Run.objects.order_by("pk").values_list("pk", flat=True)]
-    by_runs = [f"?runs={pk}" for pk in runs] + [f"?runs={','.join(runs)}"]
-    return {
-        "runs:runs": ["?q=XYZZ", "?q=run+1", *(f"?q={pk}" for pk in runs), "?state=finished"],
-        "runs:run": ["?part=summary", "?part=events&after=0", "?cell=time"],
-        "runs:trial": [
-            *(
-                f"?view={view}&round=1"
-                for view in ("rounds", "compare", "code", "transcript", "graph", "preview")
-            ),
-            f"?criterion={criterion}&part=panel",
-        ],
-        "runs:launch": [f"?benchmark={run.benchmark_id}&agent=replay" for run in Run.objects.all()],
-        "runs:results": [
-            *by_runs,
-            *(f"?benchmark={run.benchmark_id}" for run in Run.objects.all()),
-            *(f"{query}&format={kind}" for query in by_runs for kind in ("csv", "latex", "json", "html")),
-            *(f"?benchmark={run.benchmark_id}&format=csv" for run in Run.objects.all()),
-        ],
-        "annotation:disagreements": ["?between=judge", "?settled=any", "?between=judge&settled=any"],
-        "annotation:new_campaign": [f"?runs={pk}&run={pk}" for pk in runs],
-        "api-1:runs": ["?limit=200", "?state=finished"],
-    }
-
-
-def _grouped(pairs: Any) -> dict[int, list[int]]:
-    groups: dict[int, list[int]] = {}
-    for group, pk in pairs.order_by("pk"):
-        groups.setdefault(group, []).append(pk)
-    return groups
-
-
-def _tell_everything(run: Run) -> None:
+def name_everything(run: Run) -> None:
     """Write the names into every text of a run that a page could show."""
     Run.objects.filter(pk=run.pk).update(
         name=f"{AGENT} at work",
         code_agent="replay",
+        code_agent_label=AGENT,
         code_agent_settings={"candidate": AGENT, "command": f"{AGENT} --yes"},
         judge=f"{RATIONALE}-judge",
     )
@@ -228,6 +195,40 @@ def _tell_everything(run: Run) -> None:
     TaskFile.objects.create(
         task=task, role="data", path="data/a.txt", digest=blobs.save_bytes(b"plain"), size=5
     )
+
+
+def _queries() -> dict[str, list[str]]:
+    criterion = Criterion.objects.order_by("pk")[0].key
+    runs = [str(pk) for pk in Run.objects.order_by("pk").values_list("pk", flat=True)]
+    by_runs = [f"?runs={pk}" for pk in runs] + [f"?runs={','.join(runs)}"]
+    return {
+        "runs:runs": ["?q=XYZZ", "?q=run+1", *(f"?q={pk}" for pk in runs), "?state=finished"],
+        "runs:run": ["?part=summary", "?part=events&after=0", "?cell=time"],
+        "runs:trial": [
+            *(
+                f"?view={view}&round=1"
+                for view in ("rounds", "compare", "code", "transcript", "graph", "preview")
+            ),
+            f"?criterion={criterion}&part=panel",
+        ],
+        "runs:launch": [f"?benchmark={run.benchmark_id}&agent=replay" for run in Run.objects.all()],
+        "runs:results": [
+            *by_runs,
+            *(f"?benchmark={run.benchmark_id}" for run in Run.objects.all()),
+            *(f"{query}&format={kind}" for query in by_runs for kind in ("csv", "latex", "json", "html")),
+            *(f"?benchmark={run.benchmark_id}&format=csv" for run in Run.objects.all()),
+        ],
+        "annotation:disagreements": ["?between=judge", "?settled=any", "?between=judge&settled=any"],
+        "annotation:new_campaign": [f"?runs={pk}&run={pk}" for pk in runs],
+        "api-1:runs": ["?limit=200", "?state=finished"],
+    }
+
+
+def _grouped(pairs: Any) -> dict[int, list[int]]:
+    groups: dict[int, list[int]] = {}
+    for group, pk in pairs.order_by("pk"):
+        groups.setdefault(group, []).append(pk)
+    return groups
 
 
 def _say(campaign: Campaign, peer: User) -> None:

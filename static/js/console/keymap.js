@@ -54,6 +54,15 @@ export function listenForKeys() {
   document.addEventListener("keydown", pressed, { capture: true });
   document.addEventListener("change", (event) => event.target.matches("[data-keys-switch]") && setTimeout(printKeys));
   bus.addEventListener("controls", () => printKeys());
+  // While the application has the keys, those printed here do nothing: they pale.
+  for (const name of ["focusin", "focusout"]) document.addEventListener(name, paleKeys);
+  for (const name of ["blur", "focus"]) window.addEventListener(name, () => setTimeout(paleKeys));
+}
+
+function paleKeys() {
+  const isElsewhere = document.activeElement?.tagName === "IFRAME";
+  if (isElsewhere) document.documentElement.dataset.keys = "elsewhere";
+  else delete document.documentElement.dataset.keys;
 }
 
 function pressed(event) {
