@@ -145,7 +145,9 @@ def _database(name: str, folder: Path) -> dict[str, Any]:
         return _sqlite(Path(parsed["NAME"]))
     if parsed["ENGINE"] != "django.db.backends.postgresql":
         raise ImproperlyConfigured(f"{name} must begin with postgres:// or sqlite://.")
-    return parsed | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    # The site answers each request on a thread of its own, so that a connection which outlives its
+    # request is never used again: kept ones would use up the server's within seconds.
+    return parsed | {"CONN_MAX_AGE": 0}
 
 
 def _sqlite(path: Path) -> dict[str, Any]:
