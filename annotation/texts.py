@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 from typing import Any
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -13,14 +14,14 @@ def clean(text: str) -> str:
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def clean_json(value: Any) -> Any:
-    """Return a JSON value whose strings and keys can be stored; numbers that are none become None."""
+def clean_json(value: Any, *, depth: int = 20) -> Any:
+    """Return a JSON value that can be stored; numbers that are none, and what lies too deep, become None."""
+    if depth == 0 or (isinstance(value, float) and not isfinite(value)):
+        return None
     if isinstance(value, str):
         return clean(value)
-    if isinstance(value, float) and value - value != 0:
-        return None
     if isinstance(value, list):
-        return [clean_json(each) for each in value]
+        return [clean_json(each, depth=depth - 1) for each in value]
     if isinstance(value, dict):
-        return {clean(str(key)): clean_json(each) for key, each in value.items()}
+        return {clean(str(key)): clean_json(each, depth=depth - 1) for key, each in value.items()}
     return value

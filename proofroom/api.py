@@ -1,14 +1,17 @@
-"""The programming interface under /api/v1: benchmarks, runs, marks and evidence."""
+"""The programming interface under /api/v1: benchmarks, runs, marks, evidence and sets to be marked."""
 
 from __future__ import annotations
 
+import logging
 from functools import wraps
 from typing import Any
 
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.security import SessionAuth, django_auth
 
+from annotation.api import router as annotation
 from annotation.api_comments import router as comments
 from benchmark.api import router as benchmarks
 from people.roles import Refused, require_reader
@@ -51,6 +54,7 @@ api = NinjaAPI(
 readers = ReaderAuth()
 api.add_router("", benchmarks, auth=readers)
 api.add_router("", runs, auth=readers)
+api.add_router("", annotation)
 api.add_router("", comments)
 
 
@@ -59,3 +63,13 @@ def _refused(request: HttpRequest, refused: Refused) -> HttpResponse:
     """Answer a refusal with its sentence, and the address that leads on."""
     facts = {"detail": str(refused)} | ({"way_on": refused.way_on} if refused.way_on else {})
     return api.create_response(request, facts, status=403)
+
+
+@api.exception_handler(OperationalError)
+def _busy(request: HttpRequest, error: OperationalError) -> HttpResponse:
+    """Ask a program to come again where the database did not answer in time; nothing was half saved."""
+    logging.getLogger(__name__).warning("The database refused %s: %s", request.path, error)
+    sentence = "The database is busy or cannot be reached. Nothing was changed: send this again in a moment."
+    answer = api.create_response(request, {"detail": sentence}, status=503)
+    answer["Retry-After"] = "2"
+    return answer

@@ -34,6 +34,14 @@ PATHS = {
     ("get", "/api/v1/runs/{run_id}/marks"),
     ("get", "/api/v1/evidence/{evidence_id}"),
     ("get", "/api/v1/evidence/{evidence_id}/content"),
+    ("get", "/api/v1/me"),
+    ("get", "/api/v1/assignments/{assignment_id}"),
+    ("get", "/api/v1/assignments/{assignment_id}/changes"),
+    ("post", "/api/v1/assignments/{assignment_id}/operations"),
+    ("post", "/api/v1/assignments/{assignment_id}/presence"),
+    ("post", "/api/v1/assignments/{assignment_id}/submit"),
+    ("post", "/api/v1/assignments/{assignment_id}/reopen"),
+    ("post", "/api/v1/assignments/{assignment_id}/reveal"),
 }
 
 
@@ -73,6 +81,7 @@ def test_without_a_session_every_operation_answers_401_as_json():
     run = judged.finished_run()
     evidence = Evidence.objects.earliest("pk")
     names = {"benchmark_id": run.benchmark_id, "key": "t1", "run_id": run.pk, "evidence_id": evidence.pk}
+    names["assignment_id"] = 1
 
     for method, path in sorted(PATHS):
         answer = getattr(anonymous, method)(path.format(**names))

@@ -1,0 +1,150 @@
+"""Sets to be marked as data: what the console reads, and what it saves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpRequest
+from ninja import Router, Schema
+from ninja.responses import Status
+
+from annotation import blindness, presence, reading, saving, submitting
+from annotation.models import Assignment
+from annotation.texts import clean
+from people.roles import Refused, require_lead, roles_of
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+router = Router(tags=["annotation"])
+
+
+class Refusal(Schema):
+    """Why a request was refused, in one sentence; `missing` are annotations that are still open."""
+
+    detail: str
+    missing: list[int] = []
+
+
+class OperationsIn(Schema):
+    """What a person did, in order: 1 to 200 operations; each is read, saved or refused by itself."""
+
+    operations: list[Any]
+
+
+class PresenceIn(Schema):
+    """Time at work on outcomes since it was last told, and where the person is."""
+
+    times: list[Any] = []
+    place: Any = None
+
+
+class ReasonIn(Schema):
+    """Why something is done that is written down."""
+
+    reason: str = ""
+
+
+@router.get("/me")
+def me(request: HttpRequest) -> dict[str, Any]:
+    """Who is signed in, and with which roles."""
+    user = _user(request)
+    roles = sorted(role.value for role in roles_of(user))
+    return {"user": user.pk, "username": user.get_username(), "roles": roles}
+
+
+@router.get("/assignments/{assignment_id}")
+def assignment(request: HttpRequest, assignment_id: int) -> dict[str, Any]:
+    """One set with everything that its console shows; never what blindness hides."""
+    return reading.document(_readable(request, assignment_id), _user(request))
+
+
+@router.get("/assignments/{assignment_id}/changes")
+def changes(request: HttpRequest, assignment_id: int, after: int = 0) -> dict[str, Any]:
+    """What was saved after a sequence number, for another tab to catch up."""
+    return reading.changes(_readable(request, assignment_id), after=after)
+
+
+@router.post("/assignments/{assignment_id}/operations", response={200: dict[str, Any], 422: Refusal})
+def operations(request: HttpRequest, assignment_id: int, sent: OperationsIn) -> Status[Any]:
+    """Save operations in order; an operation that was saved before is answered as saved."""
+    own = _own(request, assignment_id)
+    if not 1 <= len(sent.operations) <= saving.MOST_AT_ONCE:
+        sentence = f"Send 1 to {saving.MOST_AT_ONCE} operations at a time, not {len(sent.operations)}."
+        return Status(422, {"detail": sentence})
+    return Status(200, saving.save(own, sent.operations).as_json())
+
+
+@router.post("/assignments/{assignment_id}/presence")
+def note_presence(request: HttpRequest, assignment_id: int, sent: PresenceIn) -> dict[str, Any]:
+    """Say that somebody is at work: counts time once, keeps the place, extends the lease."""
+    noted = presence.note_presence(
+        _own(request, assignment_id),
+        stretches=presence.read_stretches(sent.times),
+        place=presence.read_place(sent.place),
+    )
+    return {
+        "sequence": noted.sequence,
+        "lease_until": reading.moment(noted.lease_until),
+        "state": noted.state,
+    }
+
+
+@router.post("/assignments/{assignment_id}/submit", response={200: dict[str, Any], 409: Refusal})
+def submit(request: HttpRequest, assignment_id: int) -> Status[Any]:
+    """Hand a set in, if every outcome has a mark or an environment problem."""
+    own = _own(request, assignment_id)
+    try:
+        return Status(200, _state(submitting.submit(own, by=_user(request))))
+    except submitting.NotComplete as incomplete:
+        return Status(409, {"detail": str(incomplete), "missing": incomplete.missing})
+    except submitting.NotPossible as impossible:
+        return Status(409, {"detail": str(impossible)})
+
+
+@router.post("/assignments/{assignment_id}/reopen", response={200: dict[str, Any], 409: Refusal})
+def reopen(request: HttpRequest, assignment_id: int, sent: ReasonIn | None = None) -> Status[Any]:
+    """Let the annotator of a submitted set go on with it; for leads."""
+    found = _readable(request, assignment_id)
+    require_lead(request.user)
+    reason = clean(sent.reason) if sent else ""
+    try:
+        return Status(200, _state(submitting.reopen(found, by=_user(request), reason=reason)))
+    except submitting.NotPossible as impossible:
+        return Status(409, {"detail": str(impossible)})
+
+
+@router.post("/assignments/{assignment_id}/reveal", response={200: dict[str, Any], 409: Refusal})
+def reveal(request: HttpRequest, assignment_id: int, sent: ReasonIn) -> Status[Any]:
+    """Show what blindness hides, once it is written down who looks and why."""
+    found = _readable(request, assignment_id)
+    try:
+        blindness.reveal(found, by=_user(request), reason=clean(sent.reason))
+    except blindness.CannotReveal as cannot:
+        return Status(409, {"detail": str(cannot)})
+    return Status(200, reading.hidden_document(found))
+
+
+def _user(request: HttpRequest) -> User:
+    # The router lets nobody in who is not signed in.
+    assert request.user.is_authenticated
+    return request.user
+
+
+def _readable(request: HttpRequest, assignment_id: int) -> Assignment:
+    found = reading.assignment_for(request.user, assignment_id)
+    if found.annotator_id != request.user.pk:
+        # A lead who annotates in the same campaign would read here what peers say of it.
+        blindness.require_sight(request.user, found.campaign)
+    return found
+
+
+def _own(request: HttpRequest, assignment_id: int) -> Assignment:
+    found = _readable(request, assignment_id)
+    if found.annotator_id != request.user.pk:
+        raise Refused("Only the annotator of this set writes in it; you read it as a lead.")
+    return found
+
+
+def _state(assignment: Assignment) -> dict[str, Any]:
+    return {"state": assignment.state, "submitted_at": reading.moment(assignment.submitted_at)}
