@@ -13,7 +13,8 @@ from annotation import guidelines
 from annotation.campaign_forms import Design, Given, save
 from annotation.designing import CampaignSettings, DesignPreview, KnownAnswer, known_answers, preview
 from annotation.models import Annotation, Campaign, Guideline, Item
-from annotation.standings import DECIDED, USUAL_SECONDS
+from annotation.own_sets import USUAL_SECONDS
+from annotation.standing import DECIDED
 from annotation.vocabulary import CampaignState, Distribution, MarkSet, OverlapUnit, SampleMethod, Stratum
 from people import audit
 
@@ -95,11 +96,7 @@ def duplicate(campaign: Campaign, *, by: User) -> Campaign:
     text = guidelines.current(campaign)
     known = list(known_answers(campaign))
     runs, annotators = list(campaign.runs.all()), list(campaign.annotators.all())
-    copied = {
-        field.name: getattr(campaign, field.name)
-        for field in Campaign._meta.concrete_fields
-        if field.name not in _NOT_COPIED
-    }
+    copied = {name: getattr(campaign, name) for name in _COPIED}
     made = Campaign.objects.create(**copied, name=_name_of_double(campaign.name), created_by=by)
     made.runs.set(runs)
     made.annotators.set(annotators)
@@ -139,8 +136,10 @@ def fingerprint(campaign: Campaign | None) -> str:
     return hashlib.sha256(repr(Given.from_campaign(campaign)).encode()).hexdigest()[:16]
 
 
-_NOT_COPIED = (
-    "id", "name", "state", "created_by", "created_at", "opened_at", "closed_at", "deadline", "is_imported",
+_COPIED = (
+    "tasks", "rounds", "mark_set", "scales", "centre", "is_blind", "method", "sample_size", "strata", "seed",
+    "only_executed", "overlap", "overlap_unit", "overlap_share", "distribution", "lease_hours", "webhook_url",
+    "webhook_secret",
 )  # fmt: skip
 
 
