@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotation import guidelines
-from annotation.campaign_forms import Design, Given, save
+from annotation.campaign_checks import Design, missing_for_opening, save
+from annotation.campaign_forms import Given
 from annotation.designing import CampaignSettings, DesignPreview, KnownAnswer, known_answers, preview
 from annotation.models import Annotation, Campaign, Guideline, Item
 from annotation.own_sets import USUAL_SECONDS
@@ -55,6 +57,13 @@ def preview_of(design: Design, *, known: Sequence[KnownAnswer] = ()) -> DesignPr
             annotators=design.annotators,
             known=tuple(known),
         )
+    )
+
+
+def lacks_of(campaign: Campaign) -> dict[str, str]:
+    """Return what a draft still lacks for being opened, a sentence by the field's name."""
+    return missing_for_opening(
+        campaign, runs=campaign.runs.count(), annotators=campaign.annotators.count(), now=timezone.now()
     )
 
 
