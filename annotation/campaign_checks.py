@@ -24,7 +24,7 @@ from annotation.vocabulary import (
     SampleMethod,
     Stratum,
 )
-from benchmark.display import listed
+from benchmark.display import counted, listed
 
 MOST_SCALE_POINTS = 1_000_000
 _SEED_BOUND = 2**63
@@ -108,7 +108,7 @@ def missing_for_opening(campaign: Campaign, *, runs: int, annotators: int, now: 
         lacks["runs"] = "Choose at least one run: there is nothing to mark yet."
     if annotators < campaign.overlap:
         lacks["annotators"] = (
-            f"Each {campaign.overlap_unit} goes to {campaign.overlap} people, and {annotators or 'nobody'} "
+            f"Each {campaign.overlap_unit} goes to {counted(campaign.overlap, 'person', 'people')}, and {annotators or 'nobody'} "
             f"{'is' if annotators < 2 else 'are'} chosen. Choose more people, or lower the overlap."
         )
     if campaign.mark_set == MarkSet.SCALES and not campaign.scales:
