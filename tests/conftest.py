@@ -10,6 +10,7 @@ import pytest
 LONGEST_FIRST = ("whole/test_demo.py", "whole/", "scale/", "browser/", "runs/adapters/")
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are processors: many tests wait for other processes."""
     return (os.cpu_count() or 1) + 1
