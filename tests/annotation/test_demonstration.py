@@ -26,6 +26,6 @@ def test_two_people_can_begin_on_the_demos_run_and_a_repeat_makes_nothing_new():
     assert set(Assignment.objects.values_list("pk", flat=True)) == sets
     assert Campaign.objects.count() == 1
     assert [roles_of(person) for person in people] == [{SiteRole.ANNOTATOR}] * 2
-    assert {queue.take_next(first, person).round_id for person in people} <= {
-        round_ for round_ in first.items.values_list("round", flat=True)
-    }
+    assert {queue.take_next(first, person).round_id for person in people} <= set(
+        first.items.values_list("round", flat=True)
+    )
