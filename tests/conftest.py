@@ -40,3 +40,9 @@ def own_blobs(settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     return folder
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(settings) -> None:
+    """Hash passwords quickly: how slowly they are hashed in use is Django's own business."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
