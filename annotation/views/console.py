@@ -1,33 +1,92 @@
-"""The console: one set of outcomes, the application beside it, and what its annotator says."""
+"""The console: one set of outcomes, what they are about beside it, and what its annotator says."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation.models import Assignment
+from annotation import blindness, reading
 from annotation.vocabulary import EnvironmentProblem
-from people.roles import is_lead
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+OPEN, RATED = "open", "rated"
+"""Looks of a row that has no mark: nothing was said, or a number was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedOutcome:
+    """A row of the list as it is first painted."""
+
+    id: int
+    text: str
+    look: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedCriterion:
+    """A criterion with its rows."""
+
+    key: str
+    title: str
+    rows: list[ListedOutcome]
 
 
 @require_safe
 def console(request: HttpRequest, assignment_id: int) -> HttpResponse:
-    """Show a set to its annotator, and to leads who look on; everybody else is refused."""
-    of = Assignment.objects.select_related("campaign", "round__trial__task", "annotator")
-    assignment = get_object_or_404(of, pk=assignment_id)
-    if assignment.annotator_id != request.user.pk and not is_lead(request.user):
-        raise PermissionDenied("This set was given to somebody else.")
+    """Show a set to its annotator, and to leads who look on; for everybody else there is none."""
+    assignment = reading.assignment_for(request.user, assignment_id)
+    if assignment.annotator_id != request.user.pk:
+        # A lead who annotates in the same campaign would see here what peers say of it.
+        blindness.require_sight(request.user, assignment.campaign)
+    document = reading.document(assignment, request.user)
     context: dict[str, Any] = {
         "area": "annotation",
         "assignment": assignment,
-        "campaign": assignment.campaign,
-        "task": assignment.round.trial.task,
-        "is_mine": assignment.annotator_id == request.user.pk,
+        "document": document,
+        "groups": listed(document),
+        "marks": [
+            {"value": mark, "words": mark.capitalize()} for mark in reversed(document["campaign"]["marks"])
+        ],
+        "is_mine": document["is_mine"],
         "problems": list(EnvironmentProblem),
-        "centre_template": f"annotation/components/centre_{assignment.campaign.centre}.html",
+        "centre_template": f"annotation/components/centre_{document['campaign']['centre']}.html",
+        "key_preferences": key_preferences(request.user),
     }
     return render(request, "annotation/console.html", context)
+
+
+def listed(document: dict[str, Any]) -> list[ListedCriterion]:
+    """Return the rows of the list, grouped by criterion."""
+    by_id = {annotation["id"]: annotation for annotation in document["annotations"]}
+    return [
+        ListedCriterion(
+            key=criterion["key"],
+            title=criterion["title"],
+            rows=[_row(by_id[pk]) for pk in criterion["annotations"]],
+        )
+        for criterion in document["criteria"]
+    ]
+
+
+def key_preferences(user: User | AnonymousUser) -> dict[str, Any]:
+    """Return which keys a person changed, and whether keys do anything."""
+    try:
+        own = user.preferences  # type: ignore[union-attr]
+    except ObjectDoesNotExist:
+        return {"keys": {}, "is_on": True}
+    return {"keys": own.keys, "is_on": own.uses_keys}
+
+
+def _row(annotation: dict[str, Any]) -> ListedOutcome:
+    mark = annotation["mark"]
+    look = mark or (OPEN if annotation["score"] is None else RATED)
+    words = {OPEN: "Not marked", RATED: "Rated", "error": "Environment problem"}.get(look, look.capitalize())
+    return ListedOutcome(id=annotation["id"], text=annotation["text"], look=look, words=words)

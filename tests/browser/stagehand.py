@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,13 @@ def main() -> None:
     django.setup()
     from django.core.management import call_command
 
-    from tests.browser import scenes
-
     call_command("migrate", verbosity=0)
     _say({"ready": True})
     for line in sys.stdin:
         order = json.loads(line)
-        _say(getattr(scenes, order["scene"])(**order["values"]))
+        # "console_scenes.seed_set" is a scene of another file than scenes.py.
+        module, _, scene = order["scene"].rpartition(".")
+        _say(getattr(import_module(f"tests.browser.{module or 'scenes'}"), scene)(**order["values"]))
 
 
 def _say(answer: dict[str, Any]) -> None:
