@@ -21,7 +21,14 @@ def desk(site: Site, browser: Browser) -> Iterator[Opened]:
     """Open consoles: `desk()` has the seed library, `desk("long_set", outcomes=10)` another scene's set."""
     opened: list[Desk] = []
 
-    def open_one(scene: str = "seed_set", *, rows: dict[str, Any] | None = None, narrow: bool = False, dark: bool = False, **values: Any) -> Desk:
+    def open_one(
+        scene: str = "seed_set",
+        *,
+        rows: dict[str, Any] | None = None,
+        narrow: bool = False,
+        dark: bool = False,
+        **values: Any,
+    ) -> Desk:
         given = rows or site.scene(f"console_scenes.{scene}", **values)
         opened.append(sit_down(site, browser, given, narrow=narrow, dark=dark))
         return opened[-1]
@@ -60,7 +67,9 @@ def test_an_annotator_goes_from_sign_in_to_submit_with_the_keyboard_alone(site: 
     here.press(*"ppppp")
     expect(page.locator("[data-progress]")).to_contain_text("14 of 14 marked, 1 flagged")
     here.press("Shift+U")
-    expect(page.get_by_role("dialog", name="Submit this set?")).to_contain_text("14 of 14 are marked, of which 1 is an environment problem")
+    expect(page.get_by_role("dialog", name="Submit this set?")).to_contain_text(
+        "14 of 14 are marked, of which 1 is an environment problem"
+    )
     here.press("Tab", "Enter")
 
     expect(page.locator("[data-ended]")).to_contain_text("Submitted", timeout=PATIENCE)
@@ -90,7 +99,9 @@ def test_after_a_mark_it_goes_to_the_next_open_outcome_and_says_which(desk: Open
     here.press("p")
 
     expect(here.current).to_contain_text("The catalogue lists at least six packets.")
-    expect(here.page.locator("[data-said]")).to_have_text("Pass. Next: The catalogue lists at least six packets.")
+    expect(here.page.locator("[data-said]")).to_have_text(
+        "Pass. Next: The catalogue lists at least six packets."
+    )
 
 
 def test_no_key_is_stolen_from_somebody_who_writes_a_note(desk: Opened):
@@ -294,7 +305,9 @@ def test_the_guideline_is_text_and_its_version_is_said(desk: Opened):
 
     here.page.get_by_text("Guideline v2").click()
 
-    expect(here.page.locator(".conventions .given-text").first).to_have_text("First line\n<b>second</b>", use_inner_text=True)
+    expect(here.page.locator(".conventions .given-text").first).to_have_text(
+        "First line\n<b>second</b>", use_inner_text=True
+    )
 
 
 def test_thousands_of_outcomes_can_be_marked(desk: Opened):
