@@ -60,7 +60,10 @@ def console(request: HttpRequest, assignment_id: int) -> HttpResponse:
         "centre_template": f"annotation/components/centre_{document['campaign']['centre']}.html",
         "key_preferences": key_preferences(request.user),
     }
-    return render(request, "annotation/console.html", context)
+    answer = render(request, "annotation/console.html", context)
+    # The page may take a picture of itself; what it frames may not.
+    answer["Permissions-Policy"] = "display-capture=(self)"
+    return answer
 
 
 def listed(document: dict[str, Any]) -> list[ListedCriterion]:
