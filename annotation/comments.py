@@ -102,10 +102,8 @@ def add_among_leads(item: Item, *, by: User, text: str, parent: int | None = Non
 
 
 def answer(root: Comment, *, by: User, text: str) -> Comment:
-    """Add to the thread that a contribution belongs to, and open it again where it was settled."""
-    added = _add(root.campaign, root.item, root.assignment, by=by, text=text, parent=root.pk)
-    Comment.objects.filter(pk=added.parent_id).update(settled_at=None)
-    return added
+    """Add to the thread that a contribution belongs to; raises BadComment."""
+    return _add(root.campaign, root.item, root.assignment, by=by, text=text, parent=root.pk)
 
 
 def settle(root: Comment) -> None:
@@ -128,6 +126,8 @@ def _add(
         if root is None:
             raise BadComment("What this answers is not part of this thread.")
         root = root.parent or root
+        # Who answers has something to say: the thread is open again.
+        Comment.objects.filter(pk=root.pk).update(settled_at=None)
     return Comment.objects.create(
         campaign=campaign, item=item, assignment=assignment, parent=root, author=by, text=text
     )

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotation import guidelines
-from annotation.campaign_forms import Design, Given, save
+from annotation.campaign_checks import Design, missing_for_opening, save
+from annotation.campaign_forms import Given
 from annotation.designing import CampaignSettings, DesignPreview, KnownAnswer, known_answers, preview
 from annotation.models import Annotation, Campaign, Guideline, Item
-from annotation.standings import DECIDED, USUAL_SECONDS
+from annotation.own_sets import USUAL_SECONDS
+from annotation.standing import DECIDED
 from annotation.vocabulary import CampaignState, Distribution, MarkSet, OverlapUnit, SampleMethod, Stratum
 from people import audit
 
@@ -57,6 +60,13 @@ def preview_of(design: Design, *, known: Sequence[KnownAnswer] = ()) -> DesignPr
     )
 
 
+def lacks_of(campaign: Campaign) -> dict[str, str]:
+    """Return what a draft still lacks for being opened, a sentence by the field's name."""
+    return missing_for_opening(
+        campaign, runs=campaign.runs.count(), annotators=campaign.annotators.count(), now=timezone.now()
+    )
+
+
 def pace() -> Pace:
     """Return how long the newest marks of this site took, or what is usual where there are none."""
     rows = Annotation.objects.filter(DECIDED, active_ms__gt=0).order_by("-pk")
@@ -95,11 +105,7 @@ def duplicate(campaign: Campaign, *, by: User) -> Campaign:
     text = guidelines.current(campaign)
     known = list(known_answers(campaign))
     runs, annotators = list(campaign.runs.all()), list(campaign.annotators.all())
-    copied = {
-        field.name: getattr(campaign, field.name)
-        for field in Campaign._meta.concrete_fields
-        if field.name not in _NOT_COPIED
-    }
+    copied = {name: getattr(campaign, name) for name in _COPIED}
     made = Campaign.objects.create(**copied, name=_name_of_double(campaign.name), created_by=by)
     made.runs.set(runs)
     made.annotators.set(annotators)
@@ -139,8 +145,10 @@ def fingerprint(campaign: Campaign | None) -> str:
     return hashlib.sha256(repr(Given.from_campaign(campaign)).encode()).hexdigest()[:16]
 
 
-_NOT_COPIED = (
-    "id", "name", "state", "created_by", "created_at", "opened_at", "closed_at", "deadline", "is_imported",
+_COPIED = (
+    "tasks", "rounds", "mark_set", "scales", "centre", "is_blind", "method", "sample_size", "strata", "seed",
+    "only_executed", "overlap", "overlap_unit", "overlap_share", "distribution", "lease_hours", "webhook_url",
+    "webhook_secret",
 )  # fmt: skip
 
 

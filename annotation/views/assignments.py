@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import queue
 from annotation.models import Assignment, Campaign
-from annotation.standings import waiting_for
+from annotation.own_sets import waiting_for
 from people.roles import is_lead
 
 MOST_DONE = 50

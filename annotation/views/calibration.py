@@ -48,7 +48,7 @@ def calibration(request: HttpRequest, campaign_id: int) -> HttpResponse:
     for answer in known:
         counts[answer.round] = counts.get(answer.round, 0) + 1
     context = {
-        "area": "annotation",
+        "area": "campaigns",
         "campaign": campaign,
         "rounds": [
             {"round": round_, "known": counts.get(round_.pk, 0), "is_current": round_ == chosen}

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotation.standings import waiting_for
+from annotation.own_sets import waiting_for
 from people.roles import may_read_runs
 from runs.views.home import home as home_of_runs
 

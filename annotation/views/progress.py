@@ -16,8 +16,8 @@ from django.views.decorators.http import require_safe
 from annotation.blindness import blind_campaigns
 from annotation.calibration import Drift
 from annotation.models import Annotation, Assignment, Campaign, Item
+from annotation.overview import Standing, Tally, idle_sets, idle_since, last_sign, standing_of, with_counts
 from annotation.pairing import Between, Settled, disagreements
-from annotation.standings import Standing, Tally, idle_sets, idle_since, last_sign, standing_of, with_counts
 from annotation.vocabulary import AssignmentState, CampaignState, EnvironmentProblem
 from benchmark.display import UNDEFINED, duration, points, signed_points, whole
 from benchmark.models import Task

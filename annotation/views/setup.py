@@ -11,17 +11,18 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, Max, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
-from annotation import guidelines, opening
-from annotation.campaign_forms import BadCampaign, Design, Given, checked, missing_for_opening
-from annotation.designing import DesignPreview, known_answers, preview, settings_of
-from annotation.drafting import Pace, duplicate, fingerprint, pace, preview_of, save_draft
+from annotation import guidelines
+from annotation.campaign_checks import BadCampaign, Design, checked
+from annotation.campaign_forms import Given
+from annotation.designing import known_answers
+from annotation.drafting import fingerprint, lacks_of, pace, preview_of, save_draft
 from annotation.models import Campaign
+from annotation.plan_words import plan_in_words
 from annotation.vocabulary import CampaignState
-from benchmark.display import counted, duration, whole
+from benchmark.display import counted
 from benchmark.models import Task
 from people.roles import SiteRole, leads_only
 from runs.models import Round, Run
@@ -29,7 +30,6 @@ from runs.visibility import hidden_runs
 
 MOST_RUNS = 200
 MOST_TASK_BOXES = 400
-MOST_STRATA = 40
 
 
 @leads_only
@@ -53,76 +53,8 @@ def edit(request: HttpRequest, campaign_id: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, pk=campaign_id, is_imported=False)
     if request.method == "POST":
         return _filled_in(request, campaign)
-    problems = _lacks(campaign) if "check" in request.GET else {}
+    problems = lacks_of(campaign) if "check" in request.GET else {}
     return _show(request, campaign, Given.from_campaign(campaign), problems, is_lacking=bool(problems))
-
-
-@leads_only
-@require_http_methods(["GET", "HEAD", "POST"])
-def open_(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """Ask whether to draw the sample now, with what that makes; then do it."""
-    campaign = get_object_or_404(Campaign, pk=campaign_id, is_imported=False)
-    if campaign.state != CampaignState.DRAFT:
-        messages.info(request, "This campaign is open already: its sample was drawn and stays.")
-        return redirect(campaign)
-    if _lacks(campaign):
-        return redirect(f"{reverse('annotation:edit', args=[campaign.pk])}?check=1")
-    problem = ""
-    if request.method == "POST":
-        try:
-            opening.open_campaign(campaign, by=request.user)  # type: ignore[arg-type]  # signed in, or 403 above
-        except opening.CannotOpen as cannot:
-            problem = str(cannot)
-        else:
-            messages.info(request, f"{campaign.name} is open: its sample is drawn and stays as it is.")
-            return redirect(campaign)
-    shown = preview(settings_of(campaign))
-    context = {
-        "area": "annotation",
-        "campaign": campaign,
-        "people": list(campaign.annotators.order_by("username")),
-        "plan": _plan(shown, pace()),
-        "problem": problem,
-    }
-    return render(request, "annotation/open_campaign.html", context, status=422 if problem else 200)
-
-
-@leads_only
-@require_POST
-def close(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """End the marking; every mark stays, and reopening goes on from here."""
-    campaign = get_object_or_404(Campaign, pk=campaign_id)
-    try:
-        opening.close_campaign(campaign, by=request.user)  # type: ignore[arg-type]  # signed in, or 403 above
-    except opening.CannotOpen as cannot:
-        messages.info(request, str(cannot))
-    else:
-        messages.info(request, f"{campaign.name} is closed. Every mark stays, and Reopen goes on from here.")
-    return redirect(campaign)
-
-
-@leads_only
-@require_POST
-def reopen(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """Let people mark again in a closed campaign."""
-    campaign = get_object_or_404(Campaign, pk=campaign_id)
-    try:
-        opening.reopen_campaign(campaign, by=request.user)  # type: ignore[arg-type]  # signed in, or 403 above
-    except opening.CannotOpen as cannot:
-        messages.info(request, str(cannot))
-    else:
-        messages.info(request, f"{campaign.name} is open again.")
-    return redirect(campaign)
-
-
-@leads_only
-@require_POST
-def double(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """Make a new draft with the same design."""
-    campaign = get_object_or_404(Campaign, pk=campaign_id)
-    made = duplicate(campaign, by=request.user)  # type: ignore[arg-type]  # signed in, or 403 above
-    messages.info(request, f"This draft has the design of {campaign.name}.")
-    return redirect("annotation:edit", made.pk)
 
 
 def _filled_in(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
@@ -163,12 +95,6 @@ def _with_kept_values(given: Given, campaign: Campaign | None, *, hidden: Collec
     return replace(given, runs=(*given.runs, *unseen))
 
 
-def _lacks(campaign: Campaign) -> dict[str, str]:
-    return missing_for_opening(
-        campaign, runs=campaign.runs.count(), annotators=campaign.annotators.count(), now=timezone.now()
-    )
-
-
 def _show(
     request: HttpRequest,
     campaign: Campaign | None,
@@ -182,7 +108,7 @@ def _show(
     problems = dict(problems or {})
     is_htmx = bool(getattr(request, "htmx", False))
     context = {
-        "area": "annotation",
+        "area": "campaigns",
         "campaign": campaign,
         "given": given,
         "problems": problems,
@@ -218,51 +144,12 @@ def _counts(campaign: Campaign | None, given: Given) -> dict[str, Any]:
     if not design.runs:
         return {"plan": None, "uncounted": "Choose a run to see what there is to mark."}
     known = known_answers(campaign) if campaign is not None else ()
-    return {"plan": _plan(preview_of(design, known=known), pace())}
+    return {"plan": plan_in_words(preview_of(design, known=known), pace())}
 
 
 def _named(given: Given) -> Given:
     """A name that is still missing does not keep the count from being made."""
     return replace(given, name=given.name or "unnamed")
-
-
-def _plan(shown: DesignPreview, now: Pace) -> dict[str, Any]:
-    """The numbers of a design in words."""
-    seconds = shown.marks * now.seconds
-    basis = (
-        f"the median of {counted(now.n, 'recent mark')}" if now.n else "supposed until somebody has marked"
-    )
-    strata = [
-        {
-            "name": stratum.name or "all",
-            "found": whole(stratum.found),
-            "drawn": whole(stratum.drawn),
-            "width": round(100 * stratum.drawn / stratum.found, 1) if stratum.found else 0,
-        }
-        for stratum in shown.strata[:MOST_STRATA]
-    ]
-    return {
-        "items": whole(shown.items),
-        "outcomes": whole(shown.outcomes),
-        "marks": whole(shown.marks),
-        "sets": whole(shown.sets),
-        "shared": whole(shown.shared_items),
-        "calibration": shown.calibration,
-        "facts": [
-            counted(shown.projects, "project"),
-            counted(shown.trials, "trial"),
-            counted(shown.rounds, "round"),
-        ],
-        "hours": duration(seconds),
-        "basis": f"{now.seconds:.0f} s for each mark, {basis}",
-        "strata": strata if len(shown.strata) > 1 or (strata and shown.strata[0].name) else [],
-        "more_strata": max(0, len(shown.strata) - MOST_STRATA),
-        "excluded": [{"words": words, "count": whole(number)} for words, number in shown.excluded],
-        "unfinished": counted(shown.unfinished_trials, "trial") if shown.unfinished_trials else "",
-        "without_round": counted(shown.trials_without_round, "trial") if shown.trials_without_round else "",
-        "problems": shown.problems,
-        "is_possible": bool(shown.items) and not shown.problems,
-    }
 
 
 def _choices(given: Given, campaign: Campaign | None, *, hidden: Collection[int]) -> dict[str, Any]:

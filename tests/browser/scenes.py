@@ -12,7 +12,7 @@ from benchmark.rules.vocabulary import Mark, RunState, StageName, TrialState
 from people.models import Preferences
 from runs.announcements import announce
 from runs.models import Evidence, Judging, Round, Run, RunEventKind, TrajectoryEvent, Trial
-from tests.browser import stage_set
+from tests.browser import campaign_stage, stage_set
 from tests.browser.person import NAME, PASSWORD
 
 
@@ -103,3 +103,18 @@ def large_run(*, trials: int) -> dict[str, Any]:
         state = TrialState.FINISHED if is_done else TrialState.QUEUED
         stage_set.trial(run, key, ["pf"] if is_done else [], state=state, with_evidence=False)
     return {"run": run.pk}
+
+
+def campaigns() -> dict[str, Any]:
+    """A draft, a campaign at work and one with free sets, over the finished runs of the world."""
+    by = User.objects.get(username=NAME)
+    runs = list(
+        Run.objects.filter(state=RunState.FINISHED, trials__rounds__isnull=False)
+        .distinct()
+        .order_by("pk")[:3]
+    )
+    people = campaign_stage.annotators()
+    draft = campaign_stage.draft(runs, people, by=by)
+    at_work = campaign_stage.at_work(runs, people, by=by)
+    free = campaign_stage.queue_of_sets(runs[:1], people, by=by)
+    return {"draft": draft.pk, "at_work": at_work.pk, "free": free.pk}
