@@ -180,6 +180,8 @@ def preferences_of(user: User | AnonymousUser) -> Preferences:
 
 def set_key(own: Preferences, action: Action, key: str) -> None:
     """Give an act another key; raises BadKey where that key does something else on the same pages."""
+    if action.group is PageGroup.CONSOLE and " " in key:
+        raise BadKey(f"{key!r} is two strokes; in the annotation console each act is one. Type one key.")
     current = merged(own.keys)
     other = conflict(action.name, key, current)
     if other is not None:

@@ -55,6 +55,7 @@ def test_every_act_that_a_template_or_script_names_is_in_the_registry():
     for path in itertools.chain((ROOT / "templates").rglob("*.html"), (ROOT / "static/js").glob("*.js")):
         text = path.read_text()
         named |= set(re.findall(r'(?:data-key|data-cycle)="([\w-]+)"', text))
+        named |= set(re.findall(r'data-act="([a-z-]+)"', text))
         named |= set(re.findall(r'keyOf\("([\w-]+)"\)', text))
         for given in re.findall(r"{% keycap ([^%]*)%}", text):
             named |= set(re.findall(r'"([\w-]+)"', given))
@@ -118,6 +119,23 @@ def test_a_key_that_means_something_on_the_same_page_is_refused_by_name(client, 
     assert f"{key} already means" in answer.content.decode()
     assert other in answer.content.decode()
     assert own_keys(person)[name] == ACTIONS[name].key
+
+
+def test_the_console_takes_one_stroke_for_each_act(client, person):
+    answer = client.post("/keys/", {"do": "set", "action": "pass", "key": "m m"})
+
+    assert answer.status_code == 422
+    assert "in the annotation console each act is one" in answer.content.decode()
+    assert client.post("/keys/", {"do": "set", "action": "next-row", "key": "m m"}).status_code == 302
+
+
+def test_an_act_without_a_default_gets_a_key_and_loses_it_by_a_reset(client, person):
+    client.post("/keys/", {"do": "set", "action": "reset", "key": "R"})
+    assert keymap.keys_on(PageGroup.CONSOLE, User.objects.get(pk=person.pk))["reset"] == "R"
+
+    client.post("/keys/", {"do": "reset", "action": "reset"})
+
+    assert "reset" not in keymap.keys_on(PageGroup.CONSOLE, User.objects.get(pk=person.pk))
 
 
 def test_pages_that_never_meet_may_share_a_key(client, person):
