@@ -100,22 +100,6 @@ def standing_of(campaign: Campaign) -> Standing:
     )
 
 
-def sets_in(campaign: Campaign) -> QuerySet[Assignment]:
-    """Return a campaign's sets, each with `total`, `decided` and `problems` counted."""
-    return with_counts(Assignment.objects.filter(campaign=campaign))
-
-
-def with_counts(sets: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Count in the database what is decided of each set, and what is an environment problem."""
-    decided = ~Q(annotations__mark="") | Q(annotations__score__isnull=False)
-    return sets.annotate(
-        total=Count("annotations"),
-        decided=Count("annotations", filter=decided),
-        problems=Count("annotations", filter=~Q(annotations__problem="")),
-        saved_last=Max("annotations__saved_at"),
-    )
-
-
 def last_sign(assignment: Assignment) -> datetime | None:
     """Return when its annotator last gave a sign: each save and each presence extends the lease."""
     if assignment.lease_until is None:
@@ -208,6 +192,7 @@ def _answers(campaign: Campaign) -> list[Answer]:
     )
     answers = []
     for annotator, saved_at, mark, score, known_mark, known_score, scale in rows:
+        assert saved_at is not None
         is_right = mark == known_mark
         if known_score is not None:
             length = scales.get(scale, {"minimum": 0, "maximum": 100})
