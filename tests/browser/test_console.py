@@ -148,7 +148,7 @@ def test_keys_are_off_by_one_switch(desk: Opened):
     here = desk()
 
     here.press("?")
-    here.page.get_by_label("Use keys on this site").uncheck()
+    here.page.get_by_label("Use keys in this browser").uncheck()
     here.press("Escape", "p", "j")
 
     expect(here.current).to_contain_text("A catalogue, a search field")
@@ -314,6 +314,29 @@ def test_the_guideline_is_text_and_its_version_is_said(desk: Opened):
     expect(here.page.locator(".conventions .given-text").first).to_have_text(
         "First line\n<b>second</b>", use_inner_text=True
     )
+
+
+def test_a_question_to_the_lead_is_kept_until_it_was_sent(desk: Opened, site: Site):
+    here = desk()
+    here.page.get_by_text("Ask the lead").click()
+    words = here.page.get_by_label("Your question or answer")
+    here.context.set_offline(True)
+    words.fill("Does a greyed-out button count?")
+    here.page.get_by_role("button", name="Send").click()
+    expect(here.page.get_by_role("alert")).to_contain_text("Not sent, and kept here", timeout=PATIENCE)
+    here.context.set_offline(False)
+    here.press("Escape", "j", "k")
+
+    expect(words).to_have_value("Does a greyed-out button count?")
+    here.page.get_by_role("button", name="Send").click()
+
+    expect(here.page.locator("[data-talk-said]")).to_contain_text(
+        "Does a greyed-out button count?", timeout=PATIENCE
+    )
+    expect(words).to_have_value("")
+    site.scene("console_scenes.answer", assignment=here.rows["assignment"], text="Yes.")
+    here.open()
+    expect(here.page.locator("[data-talk-said] li")).to_have_count(2, timeout=PATIENCE)
 
 
 def test_thousands_of_outcomes_can_be_marked(desk: Opened):
