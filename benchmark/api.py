@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
 
 from benchmark.models import Benchmark, Task, candidates_of
+from people.hiding import hidden_runs
 
 router = Router(tags=["benchmarks"])
 
@@ -97,13 +98,15 @@ def benchmarks(
 
 @router.get("/benchmarks/{benchmark_id}", response=BenchmarkDetail)
 def benchmark(request: HttpRequest, benchmark_id: int) -> dict[str, Any]:
-    """One benchmark with its tasks."""
-    del request
+    """One benchmark with its tasks; its candidates are left out while a run of it is hidden."""
     found = get_object_or_404(Benchmark, pk=benchmark_id)
+    hidden = hidden_runs(request.user)
+    # The names of candidates are names of agents, and one may be hidden from this person.
+    conceals = bool(hidden) and found.runs.filter(pk__in=hidden).exists()
     return BenchmarkOut.from_orm(found).dict() | {
         "description": found.description,
         "repairs": found.repairs,
-        "candidates": candidates_of(found),
+        "candidates": [] if conceals else candidates_of(found),
         "tasks": list(found.tasks.order_by("position").only("key", "title", "content_hash")),
     }
 

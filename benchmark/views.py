@@ -18,6 +18,8 @@ from benchmark.models import Benchmark, Criterion, ExpectedOutcome, RecordedWork
 from benchmark.protocols import protocol
 from benchmark.script_words import steps_in_words
 from benchmark.serving import blob_response
+from people.hiding import hidden_runs
+from people.roles import readers_only
 
 CRITERIA_A_PAGE = 60
 TASKS_A_PAGE = 100
@@ -25,6 +27,7 @@ DRAWING_WIDTH = 880
 
 
 @require_safe
+@readers_only
 def benchmarks(request: HttpRequest) -> HttpResponse:
     """List every benchmark in every version, with its size."""
     every = list(Benchmark.objects.order_by("key", "-imported_at", "-pk"))
@@ -45,6 +48,7 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@readers_only
 def benchmark(request: HttpRequest, benchmark_id: int) -> HttpResponse:
     """Show one benchmark: its tasks, its hash and where it came from."""
     shown = get_object_or_404(Benchmark, pk=benchmark_id)
@@ -53,6 +57,10 @@ def benchmark(request: HttpRequest, benchmark_id: int) -> HttpResponse:
     sizes = _sizes({"criterion__task__in": tasks}, by="criterion__task")
     kinds = _kinds(tasks)
     recipe = protocol(shown.protocol)
+    # The layer above points here with a related name; this one does not import it.
+    runs = shown.runs.order_by("-pk")
+    hidden = hidden_runs(request.user)
+    conceals = bool(hidden) and runs.filter(pk__in=hidden).exists()
     context = {
         "area": "benchmarks",
         "benchmark": shown,
@@ -67,15 +75,17 @@ def benchmark(request: HttpRequest, benchmark_id: int) -> HttpResponse:
         "settings": settings_in_words(shown.settings),
         "repairs": shown.repairs,
         "repairs_title": counted(len(shown.repairs), "repair"),
-        "candidates": _candidates(shown),
+        # Names of candidates are names of agents, and one may be hidden from this person.
+        "candidates": [] if conceals else _candidates(shown),
+        "conceals": conceals,
         "other_versions": Benchmark.objects.filter(key=shown.key).exclude(pk=shown.pk),
-        # The layer above points here with a related name; this one does not import it.
-        "runs": shown.runs.order_by("-pk")[:5],
+        "runs": (runs.exclude(pk__in=hidden) if conceals else runs)[:5],
     }
     return render(request, "benchmark/benchmark.html", context)
 
 
 @require_safe
+@readers_only
 def task(request: HttpRequest, benchmark_id: int, key: str) -> HttpResponse:
     """Show one task: what the code agent sees, what it never sees, and the rubric with its graph."""
     shown = get_object_or_404(Task.objects.select_related("benchmark"), benchmark=benchmark_id, key=key)
@@ -106,6 +116,7 @@ def task(request: HttpRequest, benchmark_id: int, key: str) -> HttpResponse:
 
 
 @require_safe
+@readers_only
 def task_file(request: HttpRequest, benchmark_id: int, file_id: int) -> HttpResponseBase:
     """Serve one file of a task."""
     file = get_object_or_404(TaskFile, pk=file_id, task__benchmark=benchmark_id)

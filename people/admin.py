@@ -1,18 +1,51 @@
-"""People in the admin: the log can be read, not written."""
+"""People in the admin: a change of roles is written down, and the log can be read, not written."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
 
+from people import audit
 from people.models import AuditEntry, Preferences
+from people.roles import roles_now
 
 if TYPE_CHECKING:
     _AuditAdmin = admin.ModelAdmin[AuditEntry]
     _PreferencesAdmin = admin.ModelAdmin[Preferences]
+    _UserAdmin = UserAdmin[User]
 else:
     _AuditAdmin = _PreferencesAdmin = admin.ModelAdmin
+    _UserAdmin = UserAdmin
+
+
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class PersonAdmin(_UserAdmin):
+    """Accounts; whose roles changed, by whom and from what to what goes into the log."""
+
+    def save_model(self, request: Any, obj: Any, form: Any, change: Any) -> None:
+        """Keep the roles as they were before the change."""
+        form.roles_before = roles_now(obj.pk) if change else frozenset()
+        super().save_model(request, obj, form, change)
+
+    def save_related(self, request: Any, form: Any, formsets: Any, change: Any) -> None:
+        """Groups are saved here, so that only now the roles are known."""
+        super().save_related(request, form, formsets, change)
+        after = roles_now(form.instance.pk)
+        if after != form.roles_before:
+            audit.note(
+                request.user,
+                "roles",
+                f"user:{form.instance.pk}",
+                username=form.instance.get_username(),
+                before=sorted(form.roles_before),
+                after=sorted(after),
+            )
 
 
 @admin.register(AuditEntry)

@@ -21,6 +21,7 @@ class PageGroup(StrEnum):
     RUN = "run"
     TRIAL = "trial"
     TASK = "task"
+    SETS = "sets"
     CONSOLE = "console"
 
     @property
@@ -37,7 +38,7 @@ class PageGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """Something that a key does; `key` is the default."""
+    """Something that a key does; `key` is the default, empty where a person may choose one."""
 
     name: str
     words: str
@@ -54,10 +55,11 @@ NAMED_KEYS = ("Space",)
 
 _GROUP_WORDS = {
     PageGroup.EVERYWHERE: "Everywhere",
-    PageGroup.LISTS: "Lists and tables",
+    PageGroup.LISTS: "Lists, tables and graphs",
     PageGroup.RUN: "A run",
     PageGroup.TRIAL: "A trial",
     PageGroup.TASK: "A task",
+    PageGroup.SETS: "Your sets",
     PageGroup.CONSOLE: "Annotation console",
 }
 
@@ -85,13 +87,13 @@ ACTIONS: Mapping[str, Action] = {
             ("next-row", "j", "Next row"),
             ("previous-row", "k", "Previous row"),
             ("tick-row", "x", "Select the row"),
+            ("graph", "g", "Into the graph"),
         ),
         *_of(
             PageGroup.RUN,
             ("cell-marks", "m", "Cells show marks"),
             ("cell-rate", "r", "Cells show the rate"),
             ("cell-time", "t", "Cells show the time"),
-            ("graph", "g", "Into the graph"),
             ("pause-events", "Space", "Pause the events"),
         ),
         *_of(
@@ -106,6 +108,11 @@ ACTIONS: Mapping[str, Action] = {
             ("next-task", "]", "Next task"),
         ),
         *_of(
+            PageGroup.SETS,
+            ("continue", "c", "Continue the first set"),
+            ("take-set", "t", "Take the next set"),
+        ),
+        *_of(
             PageGroup.CONSOLE,
             ("pass", "p", "Pass"),
             ("partial", "a", "Partial"),
@@ -118,20 +125,20 @@ ACTIONS: Mapping[str, Action] = {
             ("next-criterion", "J", "Next criterion"),
             ("previous-criterion", "K", "Previous criterion"),
             ("next-open", "U", "Next open outcome"),
-            ("submit", "S", "Submit the set"),
+            ("submit", "", "Submit the set"),
             ("sheet", "?", "Show the keys"),
             ("capture", "c", "Capture the preview"),
             ("viewport-phone", "1", "Phone"),
             ("viewport-tablet", "2", "Tablet"),
             ("viewport-fit", "3", "As wide as the pane"),
             ("reload", "r", "Reload the application"),
-            ("reset", "R", "Reset the application's state"),
-            ("open-tab", "o", "Open the application in a tab"),
-            ("logs", "l", "Show the application's logs"),
-            ("start", "s", "Start the application"),
-            ("stop", "X", "Stop the application"),
+            ("reset", "", "Reset the application's state"),
+            ("open-tab", "", "Open the application in a tab"),
+            ("logs", "", "Show the application's logs"),
+            ("start", "", "Start the application"),
+            ("stop", "", "Stop the application"),
             ("enter-app", "g", "Give the keys to the application"),
-            ("take-back", "b", "Take the keys back"),
+            ("take-back", "", "Take the keys back"),
         ),
     ]
 }
@@ -146,6 +153,12 @@ def keys_of(user: User | AnonymousUser) -> dict[str, str]:
     A key is what a browser calls it ("p", "J" with Shift, "Space"); two in a row are "g r".
     """
     return merged(preferences_of(user).keys)
+
+
+def keys_on(group: PageGroup, user: User | AnonymousUser) -> dict[str, str]:
+    """Return the keys of the acts of one group of pages that have one."""
+    keys = keys_of(user)
+    return {name: keys[name] for name, action in ACTIONS.items() if action.group is group and keys[name]}
 
 
 def merged(own: Mapping[str, object]) -> dict[str, str]:
@@ -165,6 +178,32 @@ def preferences_of(user: User | AnonymousUser) -> Preferences:
     return known
 
 
+def set_key(own: Preferences, action: Action, key: str) -> None:
+    """Give an act another key; raises BadKey where that key does something else on the same pages."""
+    if action.group is PageGroup.CONSOLE and " " in key:
+        raise BadKey(f"{key!r} is two strokes; in the annotation console each act is one. Type one key.")
+    current = merged(own.keys)
+    other = conflict(action.name, key, current)
+    if other is not None:
+        raise BadKey(
+            f"{key} already means {other.words!r} ({other.group.words}), on pages where both would be alive. "
+            "Choose another key, or change that one first."
+        )
+    set_keys(own, current | {action.name: key})
+
+
+def set_keys(own: Preferences, keys: Mapping[str, str]) -> None:
+    """Keep what differs from the defaults."""
+    own.keys = {name: key for name, key in keys.items() if key != ACTIONS[name].key}
+    own.save()
+
+
+def switch_keys(own: Preferences, *, on: bool) -> None:
+    """Let single keys do something, or nothing, for this person."""
+    own.uses_keys = on
+    own.save()
+
+
 def checked_key(text: str) -> str:
     """Return a typed key in the one way of writing it; raises BadKey with a sentence."""
     parts = text.split()
@@ -178,6 +217,8 @@ def checked_key(text: str) -> str:
 def conflict(name: str, key: str, keys: Mapping[str, str]) -> Action | None:
     """Return the other act that this key already does on a page where both are alive."""
     group = ACTIONS[name].group
+    if not key:
+        return None
     for other in ACTIONS.values():
         if other.name == name or _SAME_ACT.get(name) == other.name:
             continue

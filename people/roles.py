@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate
 
+from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
 
 if TYPE_CHECKING:
@@ -56,6 +57,12 @@ def roles_of(user: User | AnonymousUser) -> frozenset[SiteRole]:
     if known is None:
         known = user.__dict__["_site_roles"] = _roles(user)
     return known
+
+
+def roles_now(user_id: int) -> frozenset[SiteRole]:
+    """Return a person's roles as the database has them at this moment; empty for nobody."""
+    person = get_user_model().objects.filter(pk=user_id, is_active=True).first()
+    return _roles(person) if person is not None else frozenset()
 
 
 def is_lead(user: User | AnonymousUser) -> bool:

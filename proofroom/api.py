@@ -3,16 +3,46 @@
 from __future__ import annotations
 
 import logging
+from functools import wraps
+from typing import Any
 
 from django.db import OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
-from ninja.security import django_auth
+from ninja.security import SessionAuth, django_auth
 
 from annotation.api import router as annotation
+from annotation.api_comments import router as comments
 from annotation.api_pictures import router as pictures
 from benchmark.api import router as benchmarks
+from people.roles import Refused, require_reader
 from runs.api import router as runs
+
+
+class ReaderAuth(SessionAuth):
+    """The session of somebody who may read runs; annotators alone get a sentence."""
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Any:
+        """Return the signed-in person; raises RoleMissing for an annotator alone."""
+        user = super().authenticate(request, key)
+        if user is not None:
+            require_reader(user)
+        return user
+
+
+def _readers_only(view: Any) -> Any:
+    """Keep the description of the interface to those who may read runs."""
+
+    @wraps(view, assigned=())
+    def checked(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return JsonResponse({"detail": "Unauthorized"}, status=401)
+        require_reader(request.user)
+        answer: HttpResponse = view(request, **kwargs)
+        return answer
+
+    return checked
+
 
 api = NinjaAPI(
     title="Proofroom",
@@ -20,11 +50,21 @@ api = NinjaAPI(
     description="What pages show, as data. Lists are paged by key; errors are one sentence.",
     auth=django_auth,
     urls_namespace="api-1",
+    docs_decorator=_readers_only,
 )
-api.add_router("", benchmarks)
-api.add_router("", runs)
+readers = ReaderAuth()
+api.add_router("", benchmarks, auth=readers)
+api.add_router("", runs, auth=readers)
 api.add_router("", annotation)
 api.add_router("", pictures)
+api.add_router("", comments)
+
+
+@api.exception_handler(Refused)
+def _refused(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """Answer a refusal with its sentence, and the address that leads on."""
+    facts = {"detail": str(refused)} | ({"way_on": refused.way_on} if refused.way_on else {})
+    return api.create_response(request, facts, status=403)
 
 
 @api.exception_handler(OperationalError)

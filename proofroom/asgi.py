@@ -19,6 +19,7 @@ _site = get_asgi_application()
 from django.conf import settings  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
+from annotation.jobs import deliver_until  # noqa: E402
 from runs import announcements, previews  # noqa: E402
 from runs.consumers import NowhereConsumer, RunConsumer  # noqa: E402
 from runs.embedded import EmbeddedWorker  # noqa: E402
@@ -64,7 +65,7 @@ async def _lifespan(receive: Receive, send: Send) -> None:
         if message["type"] == "lifespan.startup":
             announcements.bind_loop(asyncio.get_running_loop())
             if os.environ.get("PROOFROOM_EMBEDDED_WORKER") == "True":
-                worker = EmbeddedWorker(threads=settings.WORKER_THREADS)
+                worker = EmbeddedWorker(threads=settings.WORKER_THREADS, beside=[deliver_until])
                 worker.start()
             await send({"type": "lifespan.startup.complete"})
         elif message["type"] == "lifespan.shutdown":

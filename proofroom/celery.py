@@ -21,9 +21,10 @@ _stopping = threading.Event()
 # Celery's own signals, of `celery worker` alone: the embedded worker brings its sweep along.
 @worker_ready.connect  # type: ignore[untyped-decorator]  # Celery carries no types
 def sweep_beside_the_worker(**_later: Any) -> None:
-    """Find trials whose ring was lost: the broker guarantees nothing."""
+    """Find trials whose ring was lost: the broker guarantees nothing. Deliver messages to other sites."""
     from django.conf import settings
 
+    from annotation.jobs import deliver_until
     from runs.embedded import sweep_until
 
     threading.Thread(
@@ -33,6 +34,7 @@ def sweep_beside_the_worker(**_later: Any) -> None:
         name="sweep",
         daemon=True,
     ).start()
+    threading.Thread(target=deliver_until, args=(_stopping,), name="deliver", daemon=True).start()
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator]  # Celery carries no types

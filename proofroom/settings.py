@@ -230,6 +230,7 @@ TEMPLATES = [
                 "django.template.context_processors.csp",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "people.context.person",
             ],
         },
     }
@@ -310,7 +311,7 @@ CHANNEL_LAYERS: dict[str, Any] = {
 
 WORKER_THREADS = _number("PROOFROOM_WORKER_THREADS", 2, lowest=1, highest=64)
 # The database is the only state; Celery is a doorbell, so nothing depends on its guarantees.
-CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"unacked_restore_interval": 2, "unacked_restore_throttle": 1} if REDIS_URL else {"polling_interval": 0.2}
 )
@@ -329,6 +330,7 @@ SWEEP_SECONDS = _number("PROOFROOM_SWEEP_SECONDS", 3, lowest=1, highest=300)
 PREVIEWS_PER_USER = _number("PROOFROOM_PREVIEWS_PER_USER", 3, lowest=1, highest=100)
 PREVIEWS_AT_ONCE = _number("PROOFROOM_PREVIEWS_AT_ONCE", 8, lowest=1, highest=1000)
 PREVIEW_IDLE_SECONDS = _number("PROOFROOM_PREVIEW_IDLE_SECONDS", 900, lowest=10, highest=86_400)
+WEBHOOKS_TO_PRIVATE = _flag("PROOFROOM_WEBHOOKS_TO_PRIVATE", default=False)
 CHROMIUM = _text("PROOFROOM_CHROMIUM", "")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 << 20

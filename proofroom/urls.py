@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
+from annotation.views.home import home
 from proofroom.api import api
-from runs.views.home import home
 from runs.views.signing import sign_in, sign_out
 
 urlpatterns = [
@@ -16,6 +16,7 @@ urlpatterns = [
     path("benchmarks/", include("benchmark.urls")),
     path("", include("runs.urls")),
     path("", include("annotation.urls")),
+    path("", include("people.urls")),
     path("api/v1/", api.urls),
     path("admin/", admin.site.urls),
 ]

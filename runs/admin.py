@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from runs import models
+from runs.visibility import visible_rows
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Model]
@@ -17,7 +18,16 @@ else:
     ModelAdmin = admin.ModelAdmin
 
 
-class LookOnly(ModelAdmin):
+class OfRuns(ModelAdmin):
+    """Rows of runs: those that a blind assignment hides from a person are not there; `run` leads to the run."""
+
+    run = "run"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
+        return visible_rows(request.user, super().get_queryset(request), run=self.run)
+
+
+class LookOnly(OfRuns):
     """Rows that machines write: nobody adds, changes or deletes one by hand."""
 
     list_per_page = 50
@@ -34,8 +44,10 @@ class LookOnly(ModelAdmin):
 
 
 @admin.register(models.Run)
-class RunAdmin(ModelAdmin):
+class RunAdmin(OfRuns):
     """Runs: their name may be changed, what was measured may not."""
+
+    run = "pk"
 
     list_display = ("id", "name", "benchmark", "agent_label", "judge", "state", "created_at")
     list_filter = ("state", "protocol", "code_agent", "judge")
@@ -84,6 +96,7 @@ class TrialAdmin(LookOnly):
 class RoundAdmin(LookOnly):
     """Rounds."""
 
+    run = "trial__run"
     list_display = ("id", "trial", "number", "state", "exit_reason", "opened_at", "closed_at")
     list_filter = ("state", "exit_reason", "number")
     list_select_related = ("trial",)
@@ -93,6 +106,7 @@ class RoundAdmin(LookOnly):
 class StageRecordAdmin(LookOnly):
     """When stages ran."""
 
+    run = "round__trial__run"
     list_display = ("id", "round", "stage", "started_at", "finished_at")
     list_filter = ("stage",)
     list_select_related = ("round",)
@@ -102,6 +116,7 @@ class StageRecordAdmin(LookOnly):
 class DeploymentAdmin(LookOnly):
     """Starts of candidates."""
 
+    run = "round__trial__run"
     list_display = ("id", "round", "kind", "is_healthy", "reason", "created_at")
     list_filter = ("kind", "is_healthy")
     list_select_related = ("round",)
@@ -111,6 +126,7 @@ class DeploymentAdmin(LookOnly):
 class JudgingAdmin(LookOnly):
     """Passes of judges."""
 
+    run = "round__trial__run"
     list_display = ("id", "round", "judge", "judge_version", "vote", "is_primary", "finished_at")
     list_filter = ("judge", "is_primary")
     list_select_related = ("round",)
@@ -120,6 +136,7 @@ class JudgingAdmin(LookOnly):
 class VerdictAdmin(LookOnly):
     """Marks of machines."""
 
+    run = "judging__round__trial__run"
     list_display = ("id", "outcome", "role", "mark", "reason", "rationale", "attempt")
     list_filter = ("mark", "role", "reason")
     search_fields = ("rationale", "outcome__criterion__key")
@@ -130,6 +147,7 @@ class VerdictAdmin(LookOnly):
 class EvidenceAdmin(LookOnly):
     """What verdicts were made from."""
 
+    run = "verdict__judging__round__trial__run"
     list_display = ("id", "verdict", "kind", "name", "media_type", "size")
     list_filter = ("kind",)
     list_select_related = ("verdict",)
@@ -139,6 +157,7 @@ class EvidenceAdmin(LookOnly):
 class TrajectoryEventAdmin(LookOnly):
     """Events of code agents."""
 
+    run = "round__trial__run"
     list_display = ("id", "round", "position", "kind", "at")
     list_filter = ("kind",)
     list_select_related = ("round",)

@@ -14,9 +14,11 @@ from ninja.responses import Status
 from benchmark.finding import BenchmarkUnknown, benchmark_named
 from benchmark.rules.vocabulary import RunState
 from benchmark.serving import blob_response
+from people.roles import require_lead
 from runs import history, launching
 from runs.models import Evidence, Run, Verdict
 from runs.summaries import run_document, run_facts
+from runs.visibility import concealed_benchmarks, hidden_runs, require_visible, visible_runs
 
 router = Router(tags=["runs"])
 
@@ -50,9 +52,11 @@ def runs(
     benchmark: str | None = None,
     limit: int = Query(50, ge=1, le=200),  # type: ignore[type-arg]
 ) -> dict[str, Any]:
-    """List runs, newest first; `next` is the `before` of the page behind."""
-    del request
-    found = Run.objects.select_related("benchmark").order_by("-pk")
+    """List runs, newest first; `next` is the `before` of the page behind.
+
+    `hidden` counts runs that are left out while a blind assignment of this person is open.
+    """
+    found = visible_runs(request.user).select_related("benchmark").order_by("-pk")
     if before is not None:
         found = found.filter(pk__lt=before)
     if state is not None:
@@ -63,15 +67,21 @@ def runs(
     return {
         "items": [run_facts(run) for run in page[:limit]],
         "next": page[limit - 1].pk if len(page) > limit else None,
+        "hidden": len(hidden_runs(request.user)),
     }
 
 
 @router.post("/runs", response={201: dict[str, Any], 422: Problem})
 def launch(request: HttpRequest, wanted: LaunchIn) -> Status[Any]:
     """Start a run."""
+    require_lead(request.user)
     try:
+        chosen = benchmark_named(wanted.benchmark)
+        # An answer may name recorded candidates, among them the agent of a run that is hidden.
+        if hidden := concealed_benchmarks(request.user).get(chosen.pk):
+            require_visible(request.user, hidden)
         checked = launching.plan(
-            benchmark_named(wanted.benchmark),
+            chosen,
             agent=wanted.agent,
             agent_settings=wanted.agent_settings,
             judge=wanted.judge,
@@ -92,22 +102,20 @@ def launch(request: HttpRequest, wanted: LaunchIn) -> Status[Any]:
 @router.get("/runs/{run_id}")
 def run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """One run with trials, rounds and marks."""
-    del request
-    return run_document(_run(run_id))
+    return run_document(_run(request, run_id))
 
 
 @router.get("/runs/{run_id}/scores")
 def scores(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """Every number of a run as it stands now, in the form of `proofroom score`."""
-    del request
-    return history.scores(_run(run_id)).as_json()
+    return history.scores(_run(request, run_id)).as_json()
 
 
 @router.post("/runs/{run_id}/cancel")
 def cancel(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """End a run's processes; everything recorded stays."""
-    del request
-    found = _run(run_id)
+    require_lead(request.user)
+    found = _run(request, run_id)
     was_open = launching.cancel(found)
     found.refresh_from_db()
     return {"run": found.pk, "state": found.state, "cancelled": was_open}
@@ -116,8 +124,8 @@ def cancel(request: HttpRequest, run_id: int) -> dict[str, Any]:
 @router.post("/runs/{run_id}/retry")
 def retry(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """Continue what is missing or error."""
-    del request
-    found = _run(run_id)
+    require_lead(request.user)
+    found = _run(request, run_id)
     trials = launching.retry(found)
     found.refresh_from_db()
     return {"run": found.pk, "state": found.state, "trials": trials}
@@ -131,8 +139,7 @@ def marks(
     limit: int = Query(200, ge=1, le=1000),  # type: ignore[type-arg]
 ) -> dict[str, Any]:
     """Verdicts of a run's primary judgings by id, with what they say and what shows it."""
-    del request
-    found = _run(run_id)
+    found = _run(request, run_id)
     page = list(
         Verdict.objects.filter(judging__round__trial__run=found, judging__is_primary=True, pk__gt=after)
         .select_related("outcome__criterion__task", "judging__round__trial")
@@ -148,19 +155,26 @@ def marks(
 @router.get("/evidence/{evidence_id}")
 def evidence(request: HttpRequest, evidence_id: int) -> dict[str, Any]:
     """What a piece of evidence is and where its bytes are."""
-    del request
-    return _evidence(get_object_or_404(Evidence, pk=evidence_id))
+    return _evidence(_piece(request, evidence_id))
 
 
 @router.get("/evidence/{evidence_id}/content")
 def evidence_content(request: HttpRequest, evidence_id: int) -> HttpResponseBase:
     """The bytes, always as a download: a page under test made them."""
-    del request
-    piece = get_object_or_404(Evidence, pk=evidence_id)
+    piece = _piece(request, evidence_id)
     return blob_response(piece.digest, media_type="application/octet-stream", name=piece.name)
 
 
-def _run(run_id: int) -> Run:
+def _piece(request: HttpRequest, evidence_id: int) -> Evidence:
+    piece = get_object_or_404(
+        Evidence.objects.select_related("verdict__judging__round__trial"), pk=evidence_id
+    )
+    require_visible(request.user, piece.verdict.judging.round.trial.run_id)
+    return piece
+
+
+def _run(request: HttpRequest, run_id: int) -> Run:
+    require_visible(request.user, run_id)
     return get_object_or_404(Run.objects.select_related("benchmark"), pk=run_id)
 
 

@@ -11,12 +11,16 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db.models import Max
 
+from people.hiding import forget
+from people.roles import may_read_runs
 from runs.announcements import group_of
 from runs.models import Run, RunEvent
+from runs.visibility import hidden_runs
 
 LOOK_EVERY = 3.0
 """Seconds between looks at the database: another process's worker may have no way to ring here."""
 REFUSED = 4401
+FORBIDDEN = 4403
 UNKNOWN = 4404
 
 
@@ -36,6 +40,10 @@ class RunConsumer(AsyncWebsocketConsumer):
         if not await _exists(self._run_id):
             await self.close(code=UNKNOWN)
             return
+        if not await _may_see(user, self._run_id):
+            await self.close(code=FORBIDDEN)
+            return
+        self._user = user
         await self.channel_layer.group_add(group_of(self._run_id), self.channel_name)
         await self._say(await _newest(self._run_id))
         self._looking = asyncio.create_task(self._look())
@@ -54,6 +62,10 @@ class RunConsumer(AsyncWebsocketConsumer):
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY)
+            # A blind set may have been taken since, in another tab.
+            if not await _may_see(self._user, self._run_id):
+                await self.close(code=FORBIDDEN)
+                return
             await self._say(await _newest(self._run_id))
 
     async def _say(self, cursor: int) -> None:
@@ -72,6 +84,12 @@ class NowhereConsumer(AsyncWebsocketConsumer):
 @database_sync_to_async
 def _exists(run_id: int) -> bool:
     return Run.objects.filter(pk=run_id).exists()
+
+
+@database_sync_to_async
+def _may_see(user: Any, run_id: int) -> bool:
+    forget(user)
+    return may_read_runs(user) and run_id not in hidden_runs(user)
 
 
 @database_sync_to_async

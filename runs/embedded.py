@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from celery import current_app
@@ -18,8 +19,10 @@ log = logging.getLogger(__name__)
 class EmbeddedWorker:
     """Threads that advance trials until `stop`; nothing is lost if the process dies instead."""
 
-    def __init__(self, *, threads: int) -> None:
+    def __init__(self, *, threads: int, beside: Sequence[Callable[[threading.Event], None]] = ()) -> None:
+        """`beside` are loops of other layers that run until the event, in a thread each."""
         self._threads = threads
+        self._beside = tuple(beside)
         self._stopping = threading.Event()
         self._controller: Any = None
 
@@ -28,6 +31,8 @@ class EmbeddedWorker:
         for name, target in (("worker", self._work), ("sweep", self._sweep)):
             thread = threading.Thread(target=target, name=f"embedded-{name}", daemon=True)
             thread.start()
+        for loop in self._beside:
+            threading.Thread(target=loop, args=(self._stopping,), daemon=True).start()
 
     def stop(self, *, deadline: float) -> None:
         """Stop taking work and let go of what runs, within `deadline` seconds."""

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from django.db.models import Max
 
 from benchmark.rules.marks import criterion_mark
 from benchmark.rules.vocabulary import Mark, Role
@@ -14,27 +19,59 @@ from runs.models import Judging, Round, Run, Verdict
 
 SCHEMA = "proofroom/results/1"
 FILE_NAME = "eval_step3_results.json"
+TRIAL_NAME = re.compile(r"trial-([0-9]{1,18})")
 _UNSAFE = re.compile(r"^\.+|[^A-Za-z0-9._-]")
 
 
-def write_results(run: Run, folder: Path) -> int:
+class SourceKind(StrEnum):
+    """Who gave the marks of a result file."""
+
+    JUDGE = "judge"
+    PERSON = "person"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Who gave the marks of a result file, by name."""
+
+    kind: SourceKind
+    name: str
+
+
+def write_results(run: Run, folder: Path, *, judge: str | None = None) -> int:
     """Write `<task>/<trial>/round_<r>/eval_step3_results.json` for every judged round; return how many.
 
-    A round is read at a time, so memory does not grow with the run. Raises OSError.
+    The marks are those of the primary judgings, or of the newest ones of `judge`. A round is read at
+    a time, so memory does not grow with the run. Raises OSError.
     """
     written = 0
-    for judging in _judgings(run):
-        round_ = judging.round
-        target = (
-            folder / _UNSAFE.sub("_", round_.trial.task.key) / opaque_trial(round_) / f"round_{round_.number}"
-        )
-        target.mkdir(parents=True, exist_ok=True)
-        document = result_document(run, judging)
-        part = target / f".{FILE_NAME}.part"
-        part.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
-        part.replace(target / FILE_NAME)
+    for judging in _judgings(run, judge=judge):
+        write_result(folder / result_path(judging.round), result_document(run, judging))
         written += 1
     return written
+
+
+def write_result(target: Path, document: dict[str, Any]) -> None:
+    """Write one result file, whole or not at all, and the folders above it. Raises OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.part")
+    part.write_text(result_text(document), encoding="utf-8")
+    part.replace(target)
+
+
+def result_text(document: dict[str, Any]) -> str:
+    """A result file's document as its text."""
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def result_path(round_: Round) -> str:
+    """Where a round's result file lies below the folder of one source; expects trial and task read."""
+    return f"{safe_name(round_.trial.task.key)}/{opaque_trial(round_)}/round_{round_.number}/{FILE_NAME}"
+
+
+def safe_name(name: str) -> str:
+    """A name as one part of a path that leads nowhere else."""
+    return _UNSAFE.sub("_", name)
 
 
 def opaque_trial(round_: Round) -> str:
@@ -44,11 +81,31 @@ def opaque_trial(round_: Round) -> str:
 
 def result_document(run: Run, judging: Judging) -> dict[str, Any]:
     """The marks of one judging in the result file's schema."""
-    round_ = judging.round
-    criteria = _criteria(judging)
+    return document_of(
+        run,
+        judging.round,
+        source=Source(kind=SourceKind.JUDGE, name=judging.judge),
+        marked_at=judging.finished_at or judging.started_at,
+        criteria=_criteria(judging),
+    )
+
+
+def document_of(
+    run: Run,
+    round_: Round,
+    *,
+    source: Source,
+    marked_at: datetime | None,
+    criteria: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    """The marks of one source on one round in the result file's schema.
+
+    A criterion whose mark is None is not decided and stands in none of the lists.
+    """
     by_mark: dict[str, list[str]] = {mark.value: [] for mark in Mark}
     for criterion in criteria:
-        by_mark[criterion["mark"]].append(criterion["key"])
+        if criterion["mark"] is not None:
+            by_mark[criterion["mark"]].append(criterion["key"])
     return {
         "schema": SCHEMA,
         "protocol": run.protocol,
@@ -61,17 +118,22 @@ def result_document(run: Run, judging: Judging) -> dict[str, Any]:
         "trial": opaque_trial(round_),
         "snapshot": round_.snapshot,
         "round": round_.number,
-        "source": {"kind": "judge", "name": judging.judge},
-        "marked_at": (judging.finished_at or judging.started_at).isoformat(),
+        "source": {"kind": source.kind.value, "name": source.name},
+        "marked_at": None if marked_at is None else marked_at.isoformat(),
         **by_mark,
-        "criteria": criteria,
+        "criteria": list(criteria),
     }
 
 
-def _judgings(run: Run) -> Iterator[Judging]:
+def _judgings(run: Run, *, judge: str | None) -> Iterator[Judging]:
+    rows = Judging.objects.filter(round__trial__run=run)
+    if judge is None:
+        rows = rows.filter(is_primary=True)
+    else:
+        newest = rows.filter(judge=judge).order_by().values("round").annotate(newest=Max("pk"))
+        rows = rows.filter(pk__in=newest.values("newest"))
     return (
-        Judging.objects.filter(round__trial__run=run, is_primary=True)
-        .select_related("round__trial__task")
+        rows.select_related("round__trial__task")
         .order_by("round__trial__task__position", "round__trial_id", "round__number")
         .iterator()
     )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RunHidden",
+    "concealed_benchmarks",
     "hidden_runs",
     "hidden_words",
     "require_visible",
@@ -40,6 +41,14 @@ def require_visible(user: User | AnonymousUser, run_id: int) -> None:
     """Raise RoleMissing for somebody who reads no runs, RunHidden for a run that is hidden now."""
     require_reader(user)
     require_shown(user, run_id)
+
+
+def concealed_benchmarks(user: User | AnonymousUser) -> dict[int, int]:
+    """Return the benchmarks of hidden runs, each with such a run: their candidates' names are agents' names."""
+    hidden = hidden_runs(user)
+    if not hidden:
+        return {}
+    return dict(Run.objects.filter(pk__in=hidden).order_by("-pk").values_list("benchmark_id", "pk"))
 
 
 def hidden_words(user: User | AnonymousUser) -> str:

@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+LONGEST_FIRST = ("whole/test_demo.py", "whole/", "scale/", "browser/", "runs/adapters/")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are processors: many tests wait for other processes."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that no processor is idle while the last file is at work."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: _turn(item.path.relative_to(here).as_posix()))
+
+
+def _turn(path: str) -> int:
+    return next(
+        (turn for turn, start in enumerate(LONGEST_FIRST) if path.startswith(start)), len(LONGEST_FIRST)
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +40,9 @@ def own_blobs(settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     return folder
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(settings) -> None:
+    """Hash passwords quickly: how slowly they are hashed in use is Django's own business."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

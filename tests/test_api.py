@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from benchmark.rules.vocabulary import Mark
 from proofroom.api import api
 from runs.models import Evidence, Run, Trial
-from tests import make
+from tests import campaigns, make
 from tests.runs import judged
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +61,14 @@ def visitor(**flags: bool) -> Client:
 @pytest.fixture
 def plain() -> Client:
     return visitor()
+
+
+@pytest.fixture
+def lead() -> Client:
+    """A lead who may not start programs of this machine."""
+    client = Client(headers={"host": HOST})
+    client.force_login(campaigns.lead())
+    return client
 
 
 @pytest.fixture
@@ -169,14 +177,14 @@ def test_a_run_is_launched_read_cancelled_and_retried(staff):
     assert post(staff, f"/api/v1/runs/{run}/retry").json() == {"run": run, "state": "queued", "trials": 1}
 
 
-def test_an_agent_that_starts_programs_takes_a_staff_account(plain):
+def test_an_agent_that_starts_programs_takes_a_staff_account(lead):
     wanted = {
         "benchmark": make.benchmark().key,
         "agent": "command",
         "agent_settings": {"command": "touch /tmp/x"},
     }
 
-    answer = post(plain, "/api/v1/runs", wanted)
+    answer = post(lead, "/api/v1/runs", wanted)
 
     assert answer.status_code == 422
     assert "takes a staff account" in answer.json()["problems"]["agent"]
@@ -184,9 +192,9 @@ def test_an_agent_that_starts_programs_takes_a_staff_account(plain):
 
 
 @pytest.mark.parametrize("candidate", ["/etc", "~", "~root", "~nobody-here", "a\0b", "x" * 5000])
-def test_a_plain_account_cannot_name_a_folder_of_this_machine(plain, candidate):
+def test_a_lead_without_staff_account_cannot_name_a_folder_of_this_machine(lead, candidate):
     answer = post(
-        plain,
+        lead,
         "/api/v1/runs",
         {"benchmark": make.benchmark().key, "agent_settings": {"candidate": candidate}},
     )
@@ -331,7 +339,7 @@ def test_a_hundred_verdicts_cost_as_many_queries_as_ten(plain, path):
         assert answer.status_code == 200
         counts.append(len(queries))
 
-    assert counts[0] == counts[1] <= 12
+    assert counts[0] == counts[1] <= 14
 
 
 def test_a_list_of_fifty_runs_costs_as_many_queries_as_one_of_two(plain):
@@ -343,7 +351,7 @@ def test_a_list_of_fifty_runs_costs_as_many_queries_as_one_of_two(plain):
             plain.get("/api/v1/runs?limit=200")
         counts.append(len(queries))
 
-    assert counts[0] == counts[1] <= 4
+    assert counts[0] == counts[1] <= 6
 
 
 def test_a_task_with_many_criteria_costs_as_many_queries_as_a_small_one(plain):
@@ -355,7 +363,7 @@ def test_a_task_with_many_criteria_costs_as_many_queries_as_a_small_one(plain):
             plain.get(f"/api/v1/benchmarks/{benchmark.pk}/tasks/t1")
         counts.append(len(queries))
 
-    assert counts[0] == counts[1] <= 8
+    assert counts[0] == counts[1] <= 9
 
 
 def test_the_openapi_document_describes_every_operation(plain):
@@ -396,11 +404,11 @@ def _dangling(document: dict[str, Any]) -> set[str]:
     return {ref for ref in wanted if ref.removeprefix("#/components/schemas/") not in schemas}
 
 
-def test_a_retry_of_what_is_at_work_changes_nothing(plain):
+def test_a_retry_of_what_is_at_work_changes_nothing(lead):
     run = make.run()
     Trial.objects.update(state="running", claimed_by="somebody")
 
-    answer = post(plain, f"/api/v1/runs/{run.pk}/retry").json()
+    answer = post(lead, f"/api/v1/runs/{run.pk}/retry").json()
 
     assert answer["trials"] == 0
     assert Trial.objects.get().claimed_by == "somebody"

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from runs.models import Run
-from tests import make
+from tests import campaigns, make
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +20,7 @@ HOST = settings.SITE_HOST
 @pytest.fixture
 def signed_in() -> Client:
     client = Client(headers={"host": HOST})
-    client.force_login(get_user_model().objects.create(username="somebody"))
+    client.force_login(campaigns.lead())
     return client
 
 

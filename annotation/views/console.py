@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation import blindness, reading
+from annotation import reading, saving
 from annotation.vocabulary import EnvironmentProblem
+from people.keymap import PageGroup, keys_on, preferences_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -43,10 +43,7 @@ class ListedCriterion:
 def console(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """Show a set to its annotator, and to leads who look on; for everybody else there is none."""
     assignment = reading.assignment_for(request.user, assignment_id)
-    if assignment.annotator_id != request.user.pk:
-        # A lead who annotates in the same campaign would see here what peers say of it.
-        blindness.require_sight(request.user, assignment.campaign)
-    document = reading.document(assignment, request.user)
+    document = reading.document(assignment, request.user) | {"closed": saving.why_closed(assignment)}
     context: dict[str, Any] = {
         "area": "annotation",
         "assignment": assignment,
@@ -80,12 +77,8 @@ def listed(document: dict[str, Any]) -> list[ListedCriterion]:
 
 
 def key_preferences(user: User | AnonymousUser) -> dict[str, Any]:
-    """Return which keys a person changed, and whether keys do anything."""
-    try:
-        own = user.preferences  # type: ignore[union-attr]
-    except ObjectDoesNotExist:
-        return {"keys": {}, "is_on": True}
-    return {"keys": own.keys, "is_on": own.uses_keys}
+    """Return a person's keys of the console, and whether keys do anything."""
+    return {"keys": keys_on(PageGroup.CONSOLE, user), "is_on": preferences_of(user).uses_keys}
 
 
 def _row(annotation: dict[str, Any]) -> ListedOutcome:

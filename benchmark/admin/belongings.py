@@ -6,13 +6,15 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from benchmark.admin.base import ReadOnlyAdmin
 from benchmark.admin.links import row_link
-from benchmark.models import ExpectedOutcome, Prerequisite, RecordedWorkspace, TaskFile
+from benchmark.models import Benchmark, ExpectedOutcome, Prerequisite, RecordedWorkspace, TaskFile
+from people.hiding import hidden_runs
 
 
 @admin.register(ExpectedOutcome)
@@ -88,7 +90,10 @@ class TaskFileAdmin(ReadOnlyAdmin):
 
 @admin.register(RecordedWorkspace)
 class RecordedWorkspaceAdmin(ReadOnlyAdmin):
-    """Recorded candidates, round by round, which come by import."""
+    """Recorded candidates, round by round, which come by import.
+
+    Their names are names of agents: those of a benchmark with a hidden run are not shown.
+    """
 
     list_display = ("candidate", "task_link", "round_number", "short_digest")
     list_filter = ("candidate", "task__benchmark")
@@ -96,6 +101,13 @@ class RecordedWorkspaceAdmin(ReadOnlyAdmin):
     search_fields = ("candidate", "task__key")
     fields = ("task_link", "candidate", "round_number", "snapshot")
     readonly_fields = ("task_link",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request)
+        hidden = hidden_runs(request.user)
+        # By the related name that the layer above gave it.
+        concealed = Benchmark.objects.filter(runs__in=sorted(hidden))
+        return rows.exclude(task__benchmark__in=concealed) if hidden else rows
 
     @admin.display(description="snapshot")
     def short_digest(self, row: RecordedWorkspace) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from people.roles import Refused, RoleMissing
+
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """There is nothing under this address."""
@@ -18,13 +20,21 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """This account may not see or do that."""
-    del exception
+    """This account may not see or do that; a refusal of ours says why, and what leads on."""
+    if not isinstance(exception, Refused):
+        return _failure(
+            request,
+            code=403,
+            title="Not for this account",
+            explanation="The account you are signed in with may not do this. Nothing was changed.",
+        )
     return _failure(
         request,
         code=403,
-        title="Not for this account",
-        explanation="The account you are signed in with may not do this. Nothing was changed.",
+        title="Not for this account" if isinstance(exception, RoleMissing) else "Not now",
+        explanation=str(exception),
+        way_on=exception.way_on,
+        way_on_words=exception.way_on_words,
     )
 
 
@@ -51,13 +61,23 @@ def failed(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _failure(request: HttpRequest, *, code: int, title: str, explanation: str) -> HttpResponse:
+def _failure(
+    request: HttpRequest,
+    *,
+    code: int,
+    title: str,
+    explanation: str,
+    way_on: str = "",
+    way_on_words: str = "",
+) -> HttpResponse:
     if request.path.startswith("/api/"):
         return JsonResponse({"detail": f"{title}. {explanation}"}, status=code)
     context = {
         "code": code,
         "title": title,
         "explanation": explanation,
+        "way_on": way_on,
+        "way_on_words": way_on_words,
         "request_id": getattr(request, "request_id", ""),
     }
     return render(request, "failure.html", context, status=code)

@@ -18,25 +18,37 @@ from benchmark.models import Benchmark, Task, candidates_of
 from benchmark.protocols import protocol
 from benchmark.rules.protocol import SettingSpec
 from benchmark.rules.vocabulary import TrialState
+from people.roles import leads_only
 from runs import launching
 from runs.adapters.code_agents import all_code_agents
 from runs.adapters.judges import all_judges
 from runs.models import Trial
 from runs.pages.launch_form import MOST_TASK_BOXES, Given, fields_of, setting_problems
+from runs.visibility import concealed_benchmarks, hidden_words, require_visible
 
 _FIRST_AGENT = "replay"
 _FIRST_JUDGE = "scripted"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@leads_only
 def launch(request: HttpRequest) -> HttpResponse:
     """Show the form, show it anew for other choices, or start the run."""
     is_post = request.method == "POST"
     given = Given.from_values(request.POST if is_post else request.GET)
     every = list(Benchmark.objects.order_by("key", "-imported_at", "-pk"))
+    # The names of recorded candidates are those of agents, and of one that may be hidden from this person.
+    concealed = concealed_benchmarks(request.user)
+    if given.benchmark.isdecimal() and (pk := int(given.benchmark)) in concealed:
+        require_visible(request.user, concealed[pk])
+    every = [each for each in every if each.pk not in concealed]
     chosen = _chosen(every, given)
     if chosen is None:
-        return render(request, "runs/launch.html", {"area": "runs", "benchmarks": every})
+        return render(
+            request,
+            "runs/launch.html",
+            {"area": "runs", "benchmarks": every, "hidden_words": hidden_words(request.user)},
+        )
     if is_post and given.of and given.of != str(chosen.pk):
         # Another benchmark has other tasks, other defaults and other recorded candidates.
         given = replace(given, tasks=None, settings={}, agent_settings={})
@@ -130,6 +142,7 @@ def _context(
     return {
         "area": "runs",
         "benchmarks": every,
+        "hidden_words": hidden_words(request.user),
         "benchmark": chosen,
         "given": given,
         "protocol_title": recipe.title,

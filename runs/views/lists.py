@@ -13,18 +13,23 @@ from django.views.decorators.http import require_safe
 from benchmark.display import counted
 from benchmark.models import Benchmark
 from benchmark.rules.vocabulary import RunState
+from people.roles import readers_only
 from runs.models import Run
 from runs.pages.run_list import listed_runs
+from runs.visibility import hidden_words, visible_runs
 
 RUNS_A_PAGE = 50
 _FILTERS = ("state", "benchmark", "agent", "q")
 
 
 @require_safe
+@readers_only
 def runs(request: HttpRequest) -> HttpResponse:
     """List runs, newest first; `before=N` goes on below run N."""
     given = {name: request.GET[name].strip() for name in _FILTERS if request.GET.get(name, "").strip()}
-    matching = _matching(given)
+    visible = visible_runs(request.user)
+    matching = _matching(visible, given)
+    hidden = hidden_words(request.user)
     total = matching.count()
     before = _number(request.GET.get("before", ""))
     page = matching.filter(pk__lt=before) if before else matching
@@ -36,10 +41,11 @@ def runs(request: HttpRequest) -> HttpResponse:
         "given": given,
         "rows": listed_runs(shown),
         "total": counted(total, "run"),
-        "has_runs": bool(total) or Run.objects.exists(),
+        "has_runs": bool(total) or bool(hidden) or visible.exists(),
+        "hidden_words": hidden,
         "states": [{"value": state.value, "label": state.value.capitalize()} for state in RunState],
-        "benchmarks": Benchmark.objects.filter(pk__in=Run.objects.order_by().values("benchmark").distinct()),
-        "agents": sorted(set(Run.objects.order_by().values_list("code_agent_label", flat=True)) - {""}),
+        "benchmarks": Benchmark.objects.filter(pk__in=visible.order_by().values("benchmark").distinct()),
+        "agents": sorted(set(visible.order_by().values_list("code_agent_label", flat=True)) - {""}),
         "filter_words": _in_words(given),
         "older": f"?{urlencode(given | {'before': str(shown[-1].pk)})}" if len(found) > RUNS_A_PAGE else "",
         "newest": f"?{urlencode(given)}" if before else "",
@@ -47,8 +53,7 @@ def runs(request: HttpRequest) -> HttpResponse:
     return render(request, "runs/runs.html", context)
 
 
-def _matching(given: dict[str, str]) -> QuerySet[Run]:
-    matching = Run.objects.all()
+def _matching(matching: QuerySet[Run], given: dict[str, str]) -> QuerySet[Run]:
     if "state" in given:
         matching = matching.filter(state=given["state"])
     if "benchmark" in given:

@@ -13,11 +13,16 @@ from django.views.decorators.http import require_POST
 from runs import previews
 from runs.adapters.previews import Preview, PreviewState
 from runs.models import Round
+from runs.visibility import require_visible
 
 
 @require_POST
 def start(request: HttpRequest, run_id: int, trial_id: int, number: int) -> HttpResponse:
-    """Start the preview, or come back to the one that this person has."""
+    """Start the preview, or come back to the one that this person has.
+
+    Readers may: to look at what was made is to read it, and each person has a few at once only.
+    """
+    require_visible(request.user, run_id)
     round_ = _round(run_id, trial_id, number)
     if not round_.snapshot:
         messages.info(request, f"Round {number} has no stored workspace yet, so there is nothing to preview.")
@@ -29,6 +34,7 @@ def start(request: HttpRequest, run_id: int, trial_id: int, number: int) -> Http
 @require_POST
 def stop(request: HttpRequest, run_id: int, trial_id: int, number: int, host_key: str) -> HttpResponse:
     """End the preview with its processes."""
+    require_visible(request.user, run_id)
     previews.stop(host_key, owner=_owner(request))
     return redirect(_place(run_id, trial_id, number) + f"&preview={host_key}")
 

@@ -18,6 +18,7 @@ from benchmark.models import Benchmark
 from benchmark.protocols import protocol
 from benchmark.rules.protocol import MetricSpec, Protocol
 from benchmark.rules.vocabulary import RunState
+from people.roles import readers_only
 from runs.charts import interval_axis
 from runs.models import UNFINISHED_RUNS, MetricValue, Run
 from runs.pages import results, results_figures, results_reading, results_tables
@@ -25,6 +26,7 @@ from runs.pages.numbers import RunNumbers, at_round, stored
 from runs.pages.results import Entry, FigureKind
 from runs.pages.results_entries import entries_of
 from runs.views import results_files
+from runs.visibility import hidden_runs, hidden_words, require_visible, visible_runs
 
 MOST_RUNS = 24
 TASKS_A_PAGE = 100
@@ -45,13 +47,15 @@ class Asked:
 
 
 @require_safe
+@readers_only
 def show(request: HttpRequest) -> HttpResponse:
     """Show runs of one benchmark beside each other, or hand out a file of them (`format=`)."""
     if "only" in request.GET and request.GET.getlist("pick"):
         return redirect(_address(request, runs=",".join(request.GET.getlist("pick")), pick=None))
     chosen = _benchmark(request)
     if chosen is None:
-        return render(request, "runs/results.html", {"area": "results", "running": _running(None)})
+        context = {"area": "results", "running": _running(request, None)} | _hidden(request)
+        return render(request, "runs/results.html", context)
     try:
         recipe = protocol(chosen.protocol)
     except LookupError as unknown:
@@ -60,6 +64,9 @@ def show(request: HttpRequest) -> HttpResponse:
         )
     asked = _asked(request, chosen, recipe)
     if (wanted := request.GET.get("format")) and "chart" not in request.GET:
+        # A file cannot say on a page of its own what it leaves out.
+        for pk in _run_numbers(request):
+            require_visible(request.user, pk)
         return results_files.download(asked.runs, wanted)
     numbers = stored(
         asked.runs,
@@ -72,7 +79,8 @@ def show(request: HttpRequest) -> HttpResponse:
         numbers = _cut(asked.runs, numbers, number)
     entries = entries_of([run for run in asked.runs if run.pk in numbers], numbers)
     if not entries:
-        context = {"benchmark": chosen, "running": _running(chosen), "missing": asked.missing}
+        context = {"benchmark": chosen, "running": _running(request, chosen), "missing": asked.missing}
+        context |= _hidden(request)
         return render(request, "runs/results.html", {"area": "results", "is_empty": True} | context)
     return _page(request, asked, recipe=recipe, entries=entries, rounds=rounds, number=number)
 
@@ -103,6 +111,7 @@ def _page(
         "area": "results",
         "benchmark": asked.benchmark,
         "recipe": recipe,
+        "hidden_words": hidden_words(request.user),
         "others": _others(asked.benchmark),
         "board": board,
         "columns": [_column(spec) for spec in board.columns],
@@ -149,10 +158,12 @@ def _benchmark(request: HttpRequest) -> Benchmark | None:
         if not wanted.isdecimal():
             raise Http404
         return get_object_or_404(Benchmark, pk=int(wanted))
-    numbered = Run.objects.select_related("benchmark")
+    numbered = visible_runs(request.user).select_related("benchmark")
     if asked := _run_numbers(request):
         run = numbered.filter(pk__in=asked).order_by("-pk").first()
         if run is None:
+            for pk in asked:
+                require_visible(request.user, pk)
             raise Http404
         return run.benchmark
     scored = numbered.filter(pk__in=MetricValue.objects.order_by().values("run").distinct()).order_by("-pk")
@@ -161,14 +172,14 @@ def _benchmark(request: HttpRequest) -> Benchmark | None:
 
 
 def _asked(request: HttpRequest, chosen: Benchmark, recipe: Protocol) -> Asked:
-    every = Run.objects.filter(benchmark=chosen).select_related("benchmark").order_by("-pk")
+    every = visible_runs(request.user).filter(benchmark=chosen).select_related("benchmark").order_by("-pk")
     asked = _run_numbers(request)
     if asked:
         every = every.filter(pk__in=asked)
     else:
         every = every.filter(pk__in=MetricValue.objects.order_by().values("run").distinct())
     runs = list(every[: MOST_RUNS + 1])
-    found = {run.pk for run in runs}
+    found = {run.pk for run in runs} | hidden_runs(request.user)
     kinds = results.figure_kinds(recipe)
     wanted = request.GET.get("figure", "")
     round_ = request.GET.get("round", "")
@@ -241,8 +252,13 @@ def _others(chosen: Benchmark) -> list[Benchmark]:
     return list(Benchmark.objects.filter(pk__in=used).exclude(pk=chosen.pk).order_by("key", "-pk")[:30])
 
 
-def _running(chosen: Benchmark | None) -> list[Run]:
-    running = Run.objects.filter(state__in=UNFINISHED_RUNS).select_related("benchmark").order_by("-pk")
+def _hidden(request: HttpRequest) -> dict[str, Any]:
+    return {"hidden_words": hidden_words(request.user)}
+
+
+def _running(request: HttpRequest, chosen: Benchmark | None) -> list[Run]:
+    visible = visible_runs(request.user).filter(state__in=UNFINISHED_RUNS)
+    running = visible.select_related("benchmark").order_by("-pk")
     return list((running.filter(benchmark=chosen) if chosen else running)[:5])
 
 

@@ -18,12 +18,14 @@ from django.views.decorators.http import require_POST, require_safe
 from benchmark.display import Look, counted, duration, settings_in_words
 from benchmark.protocols import protocol
 from benchmark.rules.vocabulary import TrialState
+from people.roles import leads_only
 from runs import launching
 from runs.models import OPEN_TRIALS, Round, Run, RunEvent, RunEventKind, Trial
 from runs.pages import figures, run_rows
 from runs.pages.criterion_graph import CriterionGraph, GraphCriterion, graph_of
 from runs.pages.grid import CellShows, GridTrial, looks_of, rows_of
 from runs.pages.progress import stalled_for, time_left
+from runs.visibility import require_visible
 
 EVENTS_SHOWN = 40
 GRAPH_WIDTH = 468
@@ -36,6 +38,7 @@ _EVENT_LOOKS: Mapping[str, Look] = {
 @require_safe
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Show a run; `?part=summary` and `?part=events&after=N` are what the live page fetches again."""
+    require_visible(request.user, run_id)
     shown = get_object_or_404(Run.objects.select_related("benchmark", "launched_by"), pk=run_id)
     part = request.GET.get("part", "")
     if part == "events":
@@ -49,8 +52,10 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 @require_POST
+@leads_only
 def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     """End a run's processes; what is recorded stays."""
+    require_visible(request.user, run_id)
     shown = get_object_or_404(Run, pk=run_id)
     if launching.cancel(shown):
         messages.info(request, f"{shown} was cancelled. Everything recorded stays; Retry goes on from here.")
@@ -60,8 +65,10 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 @require_POST
+@leads_only
 def retry(request: HttpRequest, run_id: int) -> HttpResponse:
     """Go on with what is missing or error."""
+    require_visible(request.user, run_id)
     shown = get_object_or_404(Run, pk=run_id)
     concerned = launching.retry(shown)
     if concerned:
@@ -169,7 +176,6 @@ def _grid(request: HttpRequest, shown: Run) -> dict[str, Any]:
             {
                 "name": each,
                 "label": each.value.capitalize(),
-                "key": each.value[0],
                 "query": _query(request, cell=each),
             }
             for each in CellShows

@@ -26,6 +26,7 @@ from runs.pages.round_evidence import deployments_of, outcomes_of, reasons_of, t
 from runs.pages.run_rows import OutlinedCriterion, outline_of
 from runs.pages.timeline import StageSpan, TimelineRound, stage_bars
 from runs.views.preview import preview_pane
+from runs.visibility import require_visible
 
 CRITERIA_A_PAGE = 150
 EVENTS_A_PAGE = 100
@@ -47,6 +48,7 @@ class View(StrEnum):
 @require_safe
 def trial(request: HttpRequest, run_id: int, trial_id: int) -> HttpResponse:
     """Show one view of a trial; `round`, `criterion` and the like are in the address."""
+    require_visible(request.user, run_id)
     shown = get_object_or_404(Trial.objects.select_related("run__benchmark", "task"), pk=trial_id, run=run_id)
     try:
         view = View(request.GET.get("view", View.ROUNDS))

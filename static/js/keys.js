@@ -1,10 +1,14 @@
-// keys.js – a key presses the control that carries it: data-key="m", data-key="g r", data-key="/".
-// j and k walk [data-row] elements, Enter opens the one in focus, x ticks its box. Off by one switch.
+// keys.js – a key presses the control that carries its act: data-key="go-runs". Which key that is,
+// each person chooses; the page brings the choice along. A data-key that names no act is the key itself.
+// Next and previous row walk [data-row] elements, Enter opens the one in focus. Off by one switch.
 const CHORD_MS = 700;
+const mine = JSON.parse(document.querySelector("meta[name=keymap]")?.content ?? '{"keys": {}, "on": true}');
 let lead = "";
 let leadTimer = 0;
 
-const keysAreOn = () => localStorage.getItem("keys") !== "off";
+const keysAreOn = () => mine.on && localStorage.getItem("keys") !== "off";
+const keyOf = (act) => mine.keys[act] ?? act;
+const strokeOf = (event) => (event.key === " " ? "Space" : event.key);
 const root = document.documentElement;
 
 function isTyping(target) {
@@ -20,12 +24,18 @@ function press(control) {
   control.click();
 }
 
-function controlFor(sequence) {
+function controls() {
   const scope = document.querySelector("dialog[open]") ?? document;
-  return [...scope.querySelectorAll(`[data-key="${CSS.escape(sequence)}"]`)].find((control) => !control.disabled);
+  return [...scope.querySelectorAll("[data-key]")];
 }
 
-const beginsChord = (key) => key !== " " && document.querySelector(`[data-key^="${CSS.escape(key)} "]`);
+function controlFor(sequence) {
+  return controls().find((control) => keyOf(control.dataset.key) === sequence && !control.disabled);
+}
+
+const PAGE_ACTS = ["next-row", "previous-row", "tick-row", "copy-address", "next-view"];
+const beginsChord = (stroke) =>
+  [...controls().map((control) => control.dataset.key), ...PAGE_ACTS].some((act) => keyOf(act).startsWith(`${stroke} `));
 
 function rows() {
   return [...document.querySelectorAll("[data-row]")].filter((row) => row.checkVisibility());
@@ -52,6 +62,29 @@ function tick() {
   return Boolean(box);
 }
 
+function act(sequence) {
+  const control = controlFor(sequence);
+  if (control) press(control);
+  if (control || document.querySelector("dialog[open]")) return Boolean(control);
+  return actOfRows(sequence) || actOfPage(sequence);
+}
+
+function actOfRows(sequence) {
+  if (sequence === keyOf("next-row")) return walk(1);
+  if (sequence === keyOf("previous-row")) return walk(-1);
+  return sequence === keyOf("tick-row") && tick();
+}
+
+function actOfPage(sequence) {
+  if (sequence === keyOf("copy-address")) navigator.clipboard?.writeText(location.href);
+  const cycle = [...document.querySelectorAll("[data-cycle]")].find((each) => keyOf(each.dataset.cycle) === sequence);
+  if (!cycle) return false;
+  const links = [...cycle.querySelectorAll("a")];
+  const at = links.findIndex((link) => link.matches("[aria-current]"));
+  links[(at + 1) % links.length].click();
+  return true;
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (isTyping(event.target)) {
@@ -59,28 +92,21 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (!keysAreOn()) return;
-  const sequence = lead ? `${lead} ${event.key}` : event.key;
-  if (event.key === " " && event.target.closest?.("a, button, summary, [role=log]:not([data-key])") && event.target !== document.body) return;
-  const control = controlFor(sequence);
+  const stroke = strokeOf(event);
+  const sequence = lead ? `${lead} ${stroke}` : stroke;
+  if (stroke === "Space" && event.target.closest?.("a, button, summary, [role=log]:not([data-key])") && event.target !== document.body) return;
   lead = "";
   clearTimeout(leadTimer);
   // A key that also begins a chord (g, g r) waits for the second key before it acts alone.
-  if (!sequence.includes(" ") && !document.querySelector("dialog[open]") && beginsChord(event.key)) {
-    lead = event.key;
+  if (!sequence.includes(" ") && !document.querySelector("dialog[open]") && beginsChord(stroke)) {
+    lead = stroke;
     leadTimer = setTimeout(() => {
       lead = "";
-      if (control) press(control);
+      act(sequence);
     }, CHORD_MS);
     return;
   }
-  if (control) {
-    event.preventDefault();
-    press(control);
-    return;
-  }
-  if (document.querySelector("dialog[open]")) return;
-  const done = event.key === "j" ? walk(1) : event.key === "k" ? walk(-1) : event.key === "x" ? tick() : false;
-  if (done) event.preventDefault();
+  if (act(sequence)) event.preventDefault();
 });
 
 for (const button of document.querySelectorAll("[data-theme-switch]")) {
@@ -103,16 +129,6 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// v goes to the next view; y copies the address.
-document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !keysAreOn()) return;
-  if (event.key === "y") navigator.clipboard?.writeText(location.href);
-  const cycle = document.querySelector(`[data-cycle="${CSS.escape(event.key)}"]`);
-  if (!cycle) return;
-  const links = [...cycle.querySelectorAll("a")];
-  const at = links.findIndex((link) => link.matches("[aria-current]"));
-  links[(at + 1) % links.length].click();
-});
 document.addEventListener("htmx:afterRequest", (event) => {
   const row = event.target.closest?.("a[data-row]");
   if (!row) return;

@@ -12,6 +12,7 @@ const said = page.querySelector("p[data-said]");
 const TELL_MS = 5000;
 const FETCH_MS = 700;
 const POLL_MS = 5000;
+const FORBIDDEN = 4403;
 let socket = null;
 let retryIn = 500;
 let wanted = 0;
@@ -40,8 +41,10 @@ function connect() {
     wanted = Math.max(wanted, JSON.parse(event.data).more);
     refresh();
   });
-  socket.addEventListener("close", () => {
+  socket.addEventListener("close", (event) => {
     if (isOver()) return;
+    // The run is hidden from this person since: the page that says why takes this one's place.
+    if (event.code === FORBIDDEN) return location.reload();
     setConnection("lost");
     clearInterval(pollTimer);
     // Without a socket the page still moves, only more slowly.

@@ -46,7 +46,7 @@ _SCRIPTS = {
     """,
     "alert_loop": """
         over();
-        (async () => { await wait(300); for (;;) { alert("Look at me"); await wait(1); } })();
+        (async () => { await wait(1500); for (;;) { alert("Look at me"); await wait(1); } })();
     """,
     "message_spam": """
         over();

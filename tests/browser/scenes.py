@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from benchmark.models import Task
 from benchmark.rules.vocabulary import Mark, RunState, StageName, TrialState
+from people.models import Preferences
 from runs.announcements import announce
 from runs.models import Evidence, Judging, Round, Run, RunEventKind, TrajectoryEvent, Trial
-from tests.browser import stage_set
+from tests.browser import campaign_stage, stage_set
 from tests.browser.person import NAME, PASSWORD
 
 
@@ -35,6 +36,12 @@ def world() -> dict[str, Any]:
         "picture": evidence.filter(kind="screenshot").values_list("pk", flat=True)[0],
         "actions": evidence.filter(kind="actions").values_list("pk", flat=True)[0],
     }
+
+
+def deliver_keys() -> dict[str, Any]:
+    """Every key as it was delivered, for everybody."""
+    Preferences.objects.all().delete()
+    return {}
 
 
 def small_live_run() -> dict[str, Any]:
@@ -96,3 +103,23 @@ def large_run(*, trials: int) -> dict[str, Any]:
         state = TrialState.FINISHED if is_done else TrialState.QUEUED
         stage_set.trial(run, key, ["pf"] if is_done else [], state=state, with_evidence=False)
     return {"run": run.pk}
+
+
+def campaigns() -> dict[str, Any]:
+    """A draft, a campaign at work and one with free sets, over the finished runs of the world."""
+    by, runs = User.objects.get(username=NAME), _finished()
+    people = campaign_stage.annotators()
+    at_work = campaign_stage.at_work(runs, people, by=by)
+    free = campaign_stage.queue_of_sets(runs[:1], people, by=by)
+    return draft_campaign() | {"at_work": at_work.pk, "free": free.pk}
+
+
+def draft_campaign() -> dict[str, Any]:
+    """A campaign that is planned and can be opened."""
+    by = User.objects.get(username=NAME)
+    return {"draft": campaign_stage.draft(_finished(), campaign_stage.annotators(), by=by).pk}
+
+
+def _finished() -> list[Run]:
+    runs = Run.objects.filter(state=RunState.FINISHED, trials__rounds__isnull=False)
+    return list(runs.distinct().order_by("pk")[:3])

@@ -10,14 +10,15 @@ from benchmark.rules.vocabulary import RunState
 from runs.models import Run
 from runs.reporting import as_html
 from runs.reporting.reading import report_tables, scored
+from tests import campaigns
 from tests.browser import stage_set
 
 
 @pytest.fixture
-def client(settings, django_user_model, tmp_path) -> Client:
+def client(db, settings, tmp_path) -> Client:
     settings.STATIC_ROOT = tmp_path  # whitenoise warns about a folder that is not there
     signed_in = Client(headers={"host": settings.SITE_HOST})
-    signed_in.force_login(django_user_model.objects.create_user("reader"))
+    signed_in.force_login(campaigns.lead())
     return signed_in
 
 
@@ -97,7 +98,7 @@ def test_the_first_page_takes_the_same_queries_for_any_number_of_runs(
         client.get(reverse("home"))
 
 
-def test_a_program_of_this_machine_is_refused_to_a_plain_account(client, benchmark):
+def test_a_program_of_this_machine_is_refused_to_a_lead_without_a_staff_account(client, benchmark):
     response = client.post(
         reverse("runs:launch"),
         {

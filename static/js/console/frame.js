@@ -44,13 +44,12 @@ export class AppFrame {
     this.address = address;
     this.hasDialogs = dialogs;
     this.element = frame;
-    this.place.replaceChildren(frame);
+    this.place.append(frame);
     this.shown(false);
   }
 
-  // Taken out, not navigated: no question of the page ("leave?") may stand in the way.
   remove() {
-    this.element?.remove();
+    if (this.element) retire(this.element);
     this.element = null;
     this.address = "";
     this.isPointerIn = false;
@@ -87,6 +86,22 @@ export class AppFrame {
     this.remove();
     this.held(reason);
   }
+
+  // Whether something that is not the application's page has the keys: a dialog of it, for all we know.
+  get isElsewhere() {
+    return this.element !== null && this.hasDialogs && !this.hasKeys && !document.hasFocus();
+  }
+}
+
+// Taken out at once, so that no question of the page ("leave?") stands in the way. But where a dialog may
+// be open, it is led elsewhere first: Chromium closes the dialog then, and otherwise leaves this page
+// without clicks and keys although the frame is gone.
+function retire(element) {
+  if (document.hasFocus()) return element.remove();
+  element.hidden = true;
+  element.addEventListener("load", () => element.remove());
+  element.src = "about:blank";
+  return setTimeout(() => element.remove(), 1000);
 }
 
 function watchFocus(frame) {
