@@ -131,8 +131,8 @@ _SCRIPTS = {
               const element = document.createElement(tag);
               element.onload = () => done("loaded");
               element.onerror = () => done("refused");
-              if (tag === "link") Object.assign(element, { rel: "stylesheet", href: site + "/static/css/base.css" });
-              else element[tag === "object" ? "data" : "src"] = site + (tag === "script" ? "/static/js/keys.js" : "/");
+              if (tag === "link") Object.assign(element, { rel: "stylesheet", href: site + "/static/css/base.css?fresh" });
+              else element[tag === "object" ? "data" : "src"] = site + (tag === "script" ? "/static/js/keys.js?fresh" : "/");
               document.body.append(element);
               setTimeout(() => done("silent"), 3000);
             }));

@@ -92,7 +92,7 @@ def is_unharmed(desk: Desk) -> None:
 
 def said(desk: Desk) -> dict[str, str]:
     """What the candidate says came of each attempt."""
-    lines = app(desk).locator("#said").inner_text().splitlines()
+    lines = (app(desk).locator("#said").text_content() or "").splitlines()
     return {name: came for name, _, came in (line.partition(": ") for line in lines)}
 
 
@@ -100,7 +100,9 @@ def said(desk: Desk) -> dict[str, str]:
 def test_a_mark_is_given_and_saved_while_the_candidate_keeps_the_browser_busy(seat, candidate):
     desk = seat(candidate)
     state(desk, "running")
-    has_acted(desk)
+    # Nothing is asked of the frame: it would not answer.
+    expect(desk.page.locator("[data-frame]")).to_be_visible(timeout=PATIENCE)
+    desk.page.wait_for_timeout(2000)
 
     is_unharmed(desk)
 
@@ -125,12 +127,23 @@ def test_a_candidate_that_forbids_framing_is_shown_with_its_storage(seat):
 
 
 def test_a_dialog_that_nobody_answers_keeps_no_mark_from_being_saved(seat):
+    first = seat("alert_loop")
+    state(first, "running")
+    page = first.context.new_page()
+    first.page.close()
+    opened: list[str] = []
+    page.on("dialog", lambda dialog: opened.append(dialog.message))
+    desk = Desk(page=page, site=first.site, rows=first.rows).open()
+    state(desk, "running")
+    _until(lambda: bool(opened), desk)
+
+    is_unharmed(desk)
+    assert opened == ["Look at me"]
+
+
+def test_dialogs_that_are_answered_again_and_again_keep_no_mark_from_being_saved(seat):
     desk = seat("alert_loop")
     state(desk, "running")
-    page = desk.page
-    # Nobody answers from here on.
-    opened = []
-    page.on("dialog", opened.append)
 
     is_unharmed(desk)
 
@@ -188,7 +201,7 @@ def test_cookies_for_the_parent_domain_reach_neither_the_site_nor_the_next_appli
     second = site.scene("centre_scenes.second_set", username=desk.rows["username"])
     desk.page.goto(site.address + second["path"])
     state(desk, "running")
-    expect(app(desk).locator("h1")).to_have_text("Hollow Lane Seed Library", timeout=PATIENCE)
+    expect(app(desk).locator("header")).to_have_text("Hollow Lane Seed Library", timeout=PATIENCE)
     assert app(desk).locator("body").evaluate("() => document.cookie") == ""
     end(Desk(page=desk.page, site=site, rows=second))
 
@@ -207,11 +220,12 @@ def test_a_candidate_reads_nothing_of_the_site_with_its_annotators_session(seat)
     has_acted(desk)
 
     came = said(desk)
-    assert {tag: came[tag] for tag in ("script", "img", "link", "embed", "socket", "stream")} == {
-        "script": "refused", "img": "refused", "link": "refused", "embed": "refused",
-        "socket": "refused", "stream": "refused",
-    }  # fmt: skip
-    assert all(value in ("TypeError", "0") for name, value in came.items() if name.startswith(("fetch", "no-cors")))
+    # What frames load is an error page of the browser, and a frame says "loaded" of it too.
+    refused = ("script", "img", "link", "object", "socket", "stream")
+    assert {tag: came[tag] for tag in refused} == dict.fromkeys(refused, "refused")
+    assert all(
+        value in ("TypeError", "0") for name, value in came.items() if name.startswith(("fetch", "no-cors"))
+    )
     assert desk.rows["username"] not in app(desk).locator("body").inner_text()
     is_unharmed(desk)
 
@@ -225,17 +239,20 @@ def test_a_candidate_gives_no_mark_and_ends_no_session_with_forms_or_beacons(sea
     state(desk, "running")
 
 
-def test_a_candidate_that_takes_the_focus_again_and_again_gets_no_letter_of_a_note(seat):
+def test_a_candidate_that_takes_the_keys_from_somebody_who_writes_is_taken_away(seat):
     desk = seat("focus_thief")
     state(desk, "running")
     has_acted(desk)
     note = desk.page.locator("textarea").first
     note.click()
+    desk.page.keyboard.type("It takes the keys away from me.", delay=50)
+    state(desk, "keys")
+    expect(note).to_be_focused()
+    note.fill("")
 
-    desk.page.keyboard.type("The basket forgets its packets.", delay=30)
+    desk.page.keyboard.type("The basket forgets its packets.", delay=20)
 
     expect(note).to_have_value("The basket forgets its packets.")
-    assert "typed" not in app(desk).locator("#said").inner_text()
     is_marked_beside_the_note(desk)
 
 
@@ -300,4 +317,4 @@ def _until(is_so: Callable[[], bool], desk: Desk) -> None:
         if is_so():
             return
         desk.page.wait_for_timeout(500)
-    raise AssertionError(f"Still there: {_foreign(desk)[:10]}")
+    raise AssertionError("It did not come to be.")

@@ -18,6 +18,7 @@ const WORDS = {
   expired: ["Ended, because nobody used it", "Start again takes the same files, with empty storage."],
   messages: ["The application was taken away", "It sent so many messages to this page that the page could not have answered you."],
   slow: ["The application was taken away", "It kept this page from answering you."],
+  keys: ["The application was taken away", "It took the keys from you while you were writing. What you wrote may lack a letter or two."],
   dialogs: ["The application was taken away", "It opened one dialog right after another, so that nothing else could be used."],
   left: ["The application is not shown yet", "When this page was left, something else had the keys: perhaps a dialog of the application that would not go away."],
 };
