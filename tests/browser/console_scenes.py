@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.sessions.models import Session
 
-from annotation import queue
+from annotation import comments, queue
 from annotation.models import ActiveTime, Annotation, Assignment, Guideline, Revision
 from benchmark.rules.records import CriterionSpec, OutcomeSpec, TaskSpec
 from people.models import Preferences
@@ -72,6 +72,14 @@ def end_sessions() -> dict[str, Any]:
 def expire(*, assignment: int) -> dict[str, Any]:
     """Take a set back from somebody who left."""
     queue.release(Assignment.objects.get(pk=assignment), by=None, reason="left")
+    return {}
+
+
+def answer(*, assignment: int, text: str) -> dict[str, Any]:
+    """Answer the question about the first outcome as a lead."""
+    row = Assignment.objects.select_related("campaign").get(pk=assignment)
+    first = row.annotations.select_related("assignment__campaign", "item").order_by("item__position")[0]
+    comments.add_to_assignment(first, by=campaigns.lead(), text=text)
     return {}
 
 

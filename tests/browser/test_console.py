@@ -148,7 +148,7 @@ def test_keys_are_off_by_one_switch(desk: Opened):
     here = desk()
 
     here.press("?")
-    here.page.get_by_label("Use keys on this site").uncheck()
+    here.page.get_by_label("Use keys in this browser").uncheck()
     here.press("Escape", "p", "j")
 
     expect(here.current).to_contain_text("A catalogue, a search field")
@@ -258,7 +258,7 @@ def test_panes_are_made_wider_by_arrow_keys_and_stay_so(desk: Opened):
     here.open()
 
     expect(splitter).to_have_attribute("aria-valuenow", "324")
-    assert here.page.locator("[data-list]").bounding_box()["width"] == 324
+    assert here.page.locator("[data-list]").evaluate("pane => pane.offsetWidth") == 324
 
 
 def test_panes_are_dragged_over_the_frame(desk: Opened):
@@ -284,10 +284,15 @@ def test_ratings_are_numbers_within_their_scale(desk: Opened):
     expect(here.page.get_by_role("alert")).to_have_text("Give a number from 0 to 100.")
     box.fill("72.5")
     here.press("Enter")
+    expect(here.page.locator("[data-text]")).to_contain_text("How good is design?")
+    here.is_all_saved()
+    assert [each["score"] for each in here.held()["annotations"]] == [72.5, None]
+    # The field of the next one has the focus already.
+    here.page.keyboard.type("80")
+    here.press("Enter")
     here.is_all_saved()
 
-    assert [each["score"] for each in here.held()["annotations"]] == [72.5, None]
-    expect(here.page.locator("[data-text]")).to_contain_text("How good is design?")
+    assert [each["score"] for each in here.held()["annotations"]] == [72.5, 80]
 
 
 def test_time_counts_for_the_outcome_that_was_in_hand(desk: Opened):
@@ -309,6 +314,29 @@ def test_the_guideline_is_text_and_its_version_is_said(desk: Opened):
     expect(here.page.locator(".conventions .given-text").first).to_have_text(
         "First line\n<b>second</b>", use_inner_text=True
     )
+
+
+def test_a_question_to_the_lead_is_kept_until_it_was_sent(desk: Opened, site: Site):
+    here = desk()
+    here.page.get_by_text("Ask the lead").click()
+    words = here.page.get_by_label("Your question or answer")
+    here.context.set_offline(True)
+    words.fill("Does a greyed-out button count?")
+    here.page.get_by_role("button", name="Send").click()
+    expect(here.page.get_by_role("alert")).to_contain_text("Not sent, and kept here", timeout=PATIENCE)
+    here.context.set_offline(False)
+    here.press("Escape", "j", "k")
+
+    expect(words).to_have_value("Does a greyed-out button count?")
+    here.page.get_by_role("button", name="Send").click()
+
+    expect(here.page.locator("[data-talk-said]")).to_contain_text(
+        "Does a greyed-out button count?", timeout=PATIENCE
+    )
+    expect(words).to_have_value("")
+    site.scene("console_scenes.answer", assignment=here.rows["assignment"], text="Yes.")
+    here.open()
+    expect(here.page.locator("[data-talk-said] li")).to_have_count(2, timeout=PATIENCE)
 
 
 def test_thousands_of_outcomes_can_be_marked(desk: Opened):

@@ -88,8 +88,8 @@ def test_what_waits_survives_closing_the_page(desk: Opened):
     asked: list[str] = []
     here.page.on("dialog", lambda dialog: asked.append(dialog.type))
 
-    here.page.close(run_before_unload=True)
-    until(lambda: here.page.is_closed())
+    with here.page.expect_event("close", timeout=PATIENCE):
+        here.page.close(run_before_unload=True)
     again = here.another_window()
     again.is_all_saved()
 
@@ -289,7 +289,7 @@ def test_a_change_that_the_site_refuses_holds_up_nothing_and_says_why(desk: Open
     here = desk()
 
     def spoil(route: Route) -> None:
-        sent = route.request.post_data_json
+        sent = json.loads(route.request.post_data or "")
         sent["operations"][0]["mark"] = "wonderful"
         route.continue_(post_data=json.dumps(sent))
 

@@ -97,8 +97,11 @@ function listenForControls() {
     if (go(state.neighbour(step))) find("[data-pick]", view.rowOf(set.current)).focus();
   });
   find("[data-score]")?.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") rate();
-    if (event.key === "Escape") event.target.blur();
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    const before = set.current;
+    // Leaving the field is what saves a rating, once.
+    event.target.blur();
+    if (event.key === "Enter" && set.current !== before) event.target.select();
   });
   find("[data-score]")?.addEventListener("change", rate);
 }
@@ -183,7 +186,6 @@ function rate() {
   problem.textContent = isWithin ? "" : `Give a number from ${scale.minimum} to ${scale.maximum}.`;
   box.toggleAttribute("aria-invalid", !isWithin && box.value !== "");
   if (!isWithin || !state.isOpen() || state.shown(set.current).score === score) return;
-  box.blur();
   decide({ change: "score", score }, `Rated ${score}`, false);
 }
 

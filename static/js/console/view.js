@@ -56,7 +56,7 @@ export function drawProgress() {
   find('[data-count="open"]').textContent = open;
   find('[data-count="noted"]').textContent = counts.noted;
   for (const button of document.querySelectorAll("[data-submit]")) {
-    button.textContent = set.state === "submitted" ? "Submitted" : open ? `Submit: ${open} still open` : "Submit";
+    find("[data-submit-words]", button).textContent = set.state === "submitted" ? "Submitted" : open ? `Submit: ${open} still open` : "Submit";
     button.disabled = !isOpen();
     button.classList.toggle("btn--primary", open === 0 && isOpen());
   }
@@ -264,12 +264,9 @@ function toastButton(name) {
   return button;
 }
 
-export function drawEnded(words, link) {
-  const box = find("[data-ended]");
-  box.hidden = !words;
-  const text = document.createElement("p");
-  text.textContent = words;
-  box.replaceChildren(text, ...(link ? [link] : []));
+export function drawEnded(words) {
+  find("[data-ended]").hidden = !words;
+  find("[data-ended-words]").textContent = words;
 }
 
 export function scrollToCurrent() {
