@@ -30,7 +30,7 @@ serve: setup ## serve the site with its embedded worker
 test: setup ## run every test; what is absent on this machine is skipped with its reason
 	@$(PYTHON) -m bootstrap.browser || true
 	@$(PYTHON) -m bootstrap.node || true
-	@$(PYTHON) -m pytest -n auto --dist loadfile $(ARGS)
+	@$(PYTHON) -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: lint types contract templates migrations ## everything but the tests
 

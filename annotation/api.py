@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from ninja import Router, Schema
 from ninja.responses import Status
 
-from annotation import blindness, presence, reading, saving, submitting
-from annotation.models import Assignment
+from annotation import blindness, presence, queue, reading, saving, submitting
+from annotation.models import Assignment, Campaign
 from annotation.texts import clean
-from people.roles import Refused, require_lead, roles_of
+from people.roles import require_lead, roles_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -53,22 +54,33 @@ def me(request: HttpRequest) -> dict[str, Any]:
     return {"user": user.pk, "username": user.get_username(), "roles": roles}
 
 
+@router.post("/campaigns/{campaign_id}/take", response={200: dict[str, Any], 409: Refusal})
+def take(request: HttpRequest, campaign_id: int) -> Status[Any]:
+    """Take the set that is to be worked on now: one's own open one, or a free one."""
+    campaign = get_object_or_404(Campaign, pk=campaign_id, annotators=_user(request).pk)
+    try:
+        taken = queue.take_next(campaign, _user(request))
+    except queue.NothingGiven as nothing:
+        return Status(409, {"detail": str(nothing)})
+    return Status(200, {"assignment": taken.pk, "alias": taken.alias})
+
+
 @router.get("/assignments/{assignment_id}")
 def assignment(request: HttpRequest, assignment_id: int) -> dict[str, Any]:
     """One set with everything that its console shows; never what blindness hides."""
-    return reading.document(_readable(request, assignment_id), _user(request))
+    return reading.document(reading.assignment_for(request.user, assignment_id), _user(request))
 
 
 @router.get("/assignments/{assignment_id}/changes")
 def changes(request: HttpRequest, assignment_id: int, after: int = 0) -> dict[str, Any]:
     """What was saved after a sequence number, for another tab to catch up."""
-    return reading.changes(_readable(request, assignment_id), after=after)
+    return reading.changes(reading.assignment_for(request.user, assignment_id), after=after)
 
 
 @router.post("/assignments/{assignment_id}/operations", response={200: dict[str, Any], 422: Refusal})
 def operations(request: HttpRequest, assignment_id: int, sent: OperationsIn) -> Status[Any]:
     """Save operations in order; an operation that was saved before is answered as saved."""
-    own = _own(request, assignment_id)
+    own = reading.own_assignment(request.user, assignment_id)
     if not 1 <= len(sent.operations) <= saving.MOST_AT_ONCE:
         sentence = f"Send 1 to {saving.MOST_AT_ONCE} operations at a time, not {len(sent.operations)}."
         return Status(422, {"detail": sentence})
@@ -79,7 +91,7 @@ def operations(request: HttpRequest, assignment_id: int, sent: OperationsIn) -> 
 def note_presence(request: HttpRequest, assignment_id: int, sent: PresenceIn) -> dict[str, Any]:
     """Say that somebody is at work: counts time once, keeps the place, extends the lease."""
     noted = presence.note_presence(
-        _own(request, assignment_id),
+        reading.own_assignment(request.user, assignment_id),
         stretches=presence.read_stretches(sent.times),
         place=presence.read_place(sent.place),
     )
@@ -93,7 +105,7 @@ def note_presence(request: HttpRequest, assignment_id: int, sent: PresenceIn) ->
 @router.post("/assignments/{assignment_id}/submit", response={200: dict[str, Any], 409: Refusal})
 def submit(request: HttpRequest, assignment_id: int) -> Status[Any]:
     """Hand a set in, if every outcome has a mark or an environment problem."""
-    own = _own(request, assignment_id)
+    own = reading.own_assignment(request.user, assignment_id)
     try:
         return Status(200, _state(submitting.submit(own, by=_user(request))))
     except submitting.NotComplete as incomplete:
@@ -105,7 +117,7 @@ def submit(request: HttpRequest, assignment_id: int) -> Status[Any]:
 @router.post("/assignments/{assignment_id}/reopen", response={200: dict[str, Any], 409: Refusal})
 def reopen(request: HttpRequest, assignment_id: int, sent: ReasonIn | None = None) -> Status[Any]:
     """Let the annotator of a submitted set go on with it; for leads."""
-    found = _readable(request, assignment_id)
+    found = reading.assignment_for(request.user, assignment_id)
     require_lead(request.user)
     reason = clean(sent.reason) if sent else ""
     try:
@@ -117,7 +129,7 @@ def reopen(request: HttpRequest, assignment_id: int, sent: ReasonIn | None = Non
 @router.post("/assignments/{assignment_id}/reveal", response={200: dict[str, Any], 409: Refusal})
 def reveal(request: HttpRequest, assignment_id: int, sent: ReasonIn) -> Status[Any]:
     """Show what blindness hides, once it is written down who looks and why."""
-    found = _readable(request, assignment_id)
+    found = reading.assignment_for(request.user, assignment_id)
     try:
         blindness.reveal(found, by=_user(request), reason=clean(sent.reason))
     except blindness.CannotReveal as cannot:
@@ -129,21 +141,6 @@ def _user(request: HttpRequest) -> User:
     # The router lets nobody in who is not signed in.
     assert request.user.is_authenticated
     return request.user
-
-
-def _readable(request: HttpRequest, assignment_id: int) -> Assignment:
-    found = reading.assignment_for(request.user, assignment_id)
-    if found.annotator_id != request.user.pk:
-        # A lead who annotates in the same campaign would read here what peers say of it.
-        blindness.require_sight(request.user, found.campaign)
-    return found
-
-
-def _own(request: HttpRequest, assignment_id: int) -> Assignment:
-    found = _readable(request, assignment_id)
-    if found.annotator_id != request.user.pk:
-        raise Refused("Only the annotator of this set writes in it; you read it as a lead.")
-    return found
 
 
 def _state(assignment: Assignment) -> dict[str, Any]:

@@ -92,29 +92,36 @@ def hides_something(assignment: Assignment) -> bool:
     )
 
 
-def revealed_since(campaign_id: int, annotator_id: int) -> datetime | None:
-    """Return since when a person has seen what a campaign hides; None for one who has not.
+def revealed_since(assignment: Assignment, annotator_id: int) -> datetime | None:
+    """Return since when a person has seen what a set hides: its campaign, or its round in another one.
 
-    A set that such a person takes later is revealed from the beginning.
+    A set that such a person takes later is revealed from the beginning. None for everybody else.
     """
     seen = Assignment.objects.filter(
-        campaign=campaign_id, annotator=annotator_id, revealed_at__isnull=False
+        Q(campaign=assignment.campaign_id) | Q(round=assignment.round_id),
+        annotator=annotator_id,
+        revealed_at__isnull=False,
     ).order_by("revealed_at")
     return seen.values_list("revealed_at", flat=True).first()
 
 
 def blind_campaigns(user: User | AnonymousUser) -> frozenset[int]:
-    """Return the campaigns whose judge marks, peers and agents are hidden from a person now."""
-    if not user.is_authenticated:
+    """Return the campaigns whose judge marks, peers and agents are hidden from a person now.
+
+    Among them are other campaigns on a hidden run: their pages would tell of it as well.
+    """
+    hidden = hiding.hidden_runs(user)
+    if not hidden:
         return frozenset()
-    return frozenset(_blind_to(user).values_list("pk", flat=True))
+    on_hidden = Campaign.runs.through.objects.filter(run__in=sorted(hidden))
+    return frozenset(on_hidden.values_list("campaign_id", flat=True))
 
 
 def require_sight(user: User | AnonymousUser, campaign: Campaign) -> None:
     """Raise StillBlind where a page would show a person what the campaign hides from that person."""
-    if not user.is_authenticated or not _blind_to(user).filter(pk=campaign.pk).exists():
+    if not user.is_authenticated or campaign.pk not in blind_campaigns(user):
         return
-    refusal = _refusal(user, [campaign.pk])
+    refusal = _refusal(user, list(_blind_to(user).filter(runs__in=campaign.runs.all()).values_list("pk", flat=True)))
     raise StillBlind(
         f"Marks of the judge and of others in {campaign.name} are hidden from you: {refusal['why']}",
         way_on=refusal["way_on"],

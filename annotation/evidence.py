@@ -17,6 +17,7 @@ from runs.ports import EvidenceKind
 
 MOST_PIECES = 200
 LONGEST_TEXT = 60_000
+LARGEST_TEXT = 8 << 20
 
 # What shows the candidate and not the judge's opinion of it. A log is there only where a candidate
 # did not start: then it is all that there is to look at.
@@ -66,6 +67,13 @@ def recorded(seat: Seat, annotation: Annotation) -> Recorded:
     pieces = [_piece(seat, row, next(numbers), titles) for row in _shown_rows(seat, verdicts)]
     said = () if seat.is_blind else tuple(_said(verdict) for verdict in verdicts)
     return Recorded(pieces=tuple(pieces), said=said)
+
+
+def text_for(seat: Seat, row: Evidence) -> str | None:
+    """Return a text as these eyes may read it; None for what is no text, or may be read as it is."""
+    if not seat.hiding.names or not _is_text(row) or not blobs.is_stored(row.digest):
+        return None
+    return seat.hiding.text(blobs.read_blob(row.digest, at_most=LARGEST_TEXT).decode("utf-8", "replace"))
 
 
 def numbered(seat: Seat, annotation: Annotation, number: int) -> Evidence | None:

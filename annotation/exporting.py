@@ -52,6 +52,13 @@ class Said:
     pictures: Sequence[Picture] = ()
     comments: Sequence[Comment] = ()
 
+    @property
+    def note(self) -> str | None:
+        """None where nobody reviewed it, "" where there was nothing to say."""
+        if self.annotation.note is None and self.annotation.is_decided:
+            return ""
+        return self.annotation.note
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedSet:

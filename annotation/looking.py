@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.core.exceptions import PermissionDenied
-from django.shortcuts import get_object_or_404
-
+from annotation import blindness, reading
 from annotation.hiding import Hiding, names_of
 from annotation.models import Assignment
 from annotation.vocabulary import AssignmentState
-from people.roles import is_lead
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -34,13 +31,19 @@ class Seat:
 
 
 def seat_of(user: User | AnonymousUser, assignment_id: int) -> Seat:
-    """Return a person's seat before a set. Raises Http404, or PermissionDenied for a set of others."""
-    of = Assignment.objects.select_related("campaign", "round__trial__run")
-    assignment = get_object_or_404(of, pk=assignment_id)
-    is_own = user.pk is not None and assignment.annotator_id == user.pk
-    if user.pk is None or not (is_own or is_lead(user)):
-        raise PermissionDenied("This set was given to somebody else.")
-    is_blind = assignment.campaign.is_blind and assignment.revealed_at is None
+    """Return a person's seat before a set.
+
+    Raises Http404 for a set of others, and StillBlind for a lead from whom its campaign is hidden.
+    """
+    assignment = reading.assignment_for(user, assignment_id)
+    assert user.pk is not None
+    is_own = assignment.annotator_id == user.pk
+    if not is_own:
+        blindness.require_sight(user, assignment.campaign)
+    # A lead who looks on sees what the annotator sees, as long as that person works.
+    is_blind = blindness.hides_something(assignment) or assignment.campaign_id in blindness.blind_campaigns(
+        user
+    )
     run = assignment.round.trial.run
     names = names_of(label=run.agent_label, agent_settings=run.code_agent_settings) if is_blind else None
     return Seat(

@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from PIL import Image, ImageOps
 
 from annotation.models import Annotation, Assignment, Picture
 from annotation.vocabulary import AssignmentState, PictureSource
 from benchmark import blobs
+from people.roles import Refused
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -35,6 +35,10 @@ _UNREADABLE = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.er
 
 class PictureRefused(ValueError):
     """A picture cannot be kept; the message is one sentence with the way out."""
+
+
+class SetClosed(PictureRefused):
+    """The set is no longer worked on, so nothing is added and nothing removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +62,7 @@ def add_picture(
 ) -> Picture:
     """Keep a screenshot of an annotation; the same operation sent again answers with what it made.
 
-    Raises PictureRefused, or PermissionDenied for anybody but the annotator of the set.
+    Raises PictureRefused, or Refused for anybody but the annotator of the set.
     """
     assignment = annotation.assignment
     _require_own(assignment, by)
@@ -165,9 +169,9 @@ def _same(picture: Picture, annotation: Annotation) -> Picture:
 
 def _require_own(assignment: Assignment, by: User | AnonymousUser) -> None:
     if by.pk is None or assignment.annotator_id != by.pk:
-        raise PermissionDenied("This set is somebody else's; only its annotator adds or removes pictures.")
+        raise Refused("This set is somebody else's; only its annotator adds or removes pictures.")
 
 
 def _require_open(assignment: Assignment) -> None:
     if assignment.state != AssignmentState.OPEN:
-        raise PictureRefused("This set is no longer open, so its pictures stay as they are; ask the lead.")
+        raise SetClosed("This set is no longer open, so its pictures stay as they are; ask the lead.")

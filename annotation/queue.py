@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from annotation.blindness import revealed_since
 from annotation.models import Annotation, Assignment, Campaign
 from annotation.models.work import NOT_EXPIRED
 from annotation.vocabulary import AssignmentState, CampaignState
@@ -214,7 +215,11 @@ def _nothing_left(campaign: Campaign, user: User) -> str:
 
 def _take(assignment: Assignment, user: User, *, until: datetime, now: datetime) -> bool:
     taken = Assignment.objects.filter(pk=assignment.pk, annotator=None, state=AssignmentState.OPEN).update(
-        annotator=user, taken_at=now, lease_until=until
+        annotator=user,
+        taken_at=now,
+        lease_until=until,
+        # Who looked once is not blind again because of another set.
+        revealed_at=revealed_since(assignment, user.pk),
     )
     return taken == 1
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Count
 from django.http import Http404
 
-from annotation import guidelines, standing
+from annotation import blindness, guidelines, standing
 from annotation.hidden_facts import hidden_by
 from annotation.models import Annotation, Assignment, Campaign, Comment, Item, Picture, Revision
 from annotation.operations import Asked
 from annotation.vocabulary import Change, MarkSet
-from people.roles import is_lead
+from people.roles import Refused, is_lead
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -28,12 +28,23 @@ VALUES = ("mark", "score", "problem", "problem_text", "note")
 def assignment_for(user: User | AnonymousUser, assignment_id: int) -> Assignment:
     """Return a set that a person may read: an own one, or any for a lead.
 
-    Raises Http404 for anybody else's, so that nobody learns which sets there are.
+    Raises Http404 for anybody else's, so that nobody learns which sets there are, and StillBlind for a
+    lead who annotates in the same campaign and would read here what peers say.
     """
     rows = Assignment.objects.select_related("campaign", "annotator", "round__trial__task")
     found = rows.filter(pk=assignment_id).first()
     if found is None or not (found.annotator_id == user.pk or is_lead(user)):
         raise Http404("There is no such assignment among yours.")
+    if found.annotator_id != user.pk:
+        blindness.require_sight(user, found.campaign)
+    return found
+
+
+def own_assignment(user: User | AnonymousUser, assignment_id: int) -> Assignment:
+    """Return a set that a person may write in: an own one. Raises as `assignment_for`, and Refused for leads."""
+    found = assignment_for(user, assignment_id)
+    if found.annotator_id != user.pk:
+        raise Refused("Only the annotator of this set writes in it; you read it as a lead.")
     return found
 
 

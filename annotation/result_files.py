@@ -11,6 +11,7 @@ from itertools import batched
 from typing import Any
 
 from annotation.exporting import AT_ONCE, ExportedSet, Said
+from annotation.problem_words import problem_words
 from annotation.sight import Sight
 from benchmark.models import ExpectedOutcome
 from benchmark.rules.marks import criterion_mark
@@ -77,13 +78,6 @@ def zip_parts(files: Iterable[ResultFile]) -> Iterator[bytes]:
             archive.writestr(info, result_text(file.document))
             yield sink.take()
     yield sink.take()
-
-
-def problem_words(annotation_problem: str, text: str) -> str | None:
-    """An environment problem as a result file says it: its word, then what the person wrote."""
-    if not annotation_problem:
-        return None
-    return f"{annotation_problem}: {text}" if text else annotation_problem
 
 
 class _Sink:
@@ -159,7 +153,7 @@ def _mark(said: Said) -> dict[str, Any]:
     return {
         "mark": annotation.mark or None,
         "rationale": "",
-        "note": annotation.note,
+        "note": said.note,
         "environment_problem": problem_words(annotation.problem, annotation.problem_text),
         "evidence": [
             {

@@ -5,9 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from annotation.blindness import require_sight
 from annotation.models import Assignment, Campaign
-from annotation.vocabulary import AssignmentState
-from people.roles import is_lead
+from people.hiding import require_shown
+from people.roles import ASSIGNMENTS, Refused, is_lead
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -20,42 +21,34 @@ class Sight(StrEnum):
     ALL = "all"
 
 
-class ExportRefused(PermissionError):
-    """This person may not have that export; the message says why and what has to happen first."""
-
-
 def sight_on_campaign(user: User | AnonymousUser, campaign: Campaign) -> Sight:
-    """Return what a person sees in the export of a whole campaign. Raises ExportRefused."""
+    """Return what a person sees in the export of a whole campaign.
+
+    Raises Refused for who leads none, and for a lead whose own open blind set hides it: in this campaign,
+    or in another one of the same runs.
+    """
     if not is_lead(user):
-        raise ExportRefused(
-            "Only a lead may export a campaign. Your own sets can be exported from your list of sets."
+        raise Refused(
+            "Only a lead may export a campaign. Your own sets can be exported from your list of them.",
+            way_on=ASSIGNMENTS,
+            way_on_words="Open your assignments",
         )
-    if is_blinded(user, campaign):
-        raise ExportRefused(
-            "You have an open set in this campaign and mark it blind, and its export shows what others "
-            "and the judge said. Submit your set or reveal it first; your own set can be exported now."
-        )
+    require_sight(user, campaign)
+    for run in campaign.runs.order_by("pk").values_list("pk", flat=True):
+        require_shown(user, run)
     return Sight.ALL
 
 
 def sight_on_assignment(user: User | AnonymousUser, assignment: Assignment) -> Sight:
-    """Return what a person sees in the export of one set. Raises ExportRefused."""
-    if is_lead(user) and not is_blinded(user, assignment.campaign):
-        return Sight.ALL
-    if user.is_authenticated and assignment.annotator_id == user.pk:
-        return Sight.OWN
-    if is_lead(user):
-        raise ExportRefused(
-            "You have an open set in this campaign and mark it blind, so you cannot have what others "
-            "marked. Submit your set or reveal it first."
-        )
-    raise ExportRefused("This set belongs to somebody else. You can export your own sets.")
-
-
-def is_blinded(user: User | AnonymousUser, campaign: Campaign) -> bool:
-    """Whether a person is at work in a campaign and may not see yet what others said."""
-    if not campaign.is_blind or not user.is_authenticated:
-        return False
-    return Assignment.objects.filter(
-        campaign=campaign, annotator=user, state=AssignmentState.OPEN, revealed_at=None
-    ).exists()
+    """Return what a person sees in the export of one set. Raises Refused for a set of somebody else."""
+    is_own = user.is_authenticated and assignment.annotator_id == user.pk
+    if not is_lead(user):
+        if is_own:
+            return Sight.OWN
+        raise Refused("This set belongs to somebody else. You can export your own sets.")
+    try:
+        return sight_on_campaign(user, assignment.campaign)
+    except Refused:
+        if is_own:
+            return Sight.OWN
+        raise

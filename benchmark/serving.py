@@ -41,13 +41,24 @@ def blob_response(digest: str, *, media_type: str, name: str) -> HttpResponseBas
     else:
         response = StreamingHttpResponse(_chunks(digest), content_type=content_type)
     response["Content-Length"] = str(size)
+    response["Cache-Control"] = "private, max-age=31536000, immutable"
+    if shown is None:
+        response["Content-Disposition"] = f'attachment; filename="{_plain_name(name)}"'
+    return _inert(response)
+
+
+def text_response(text: str) -> HttpResponseBase:
+    """Serve text that was made from a blob, as inert as the blob itself."""
+    response = HttpResponse(text, content_type=SHOWN["text/plain"])
+    response["Cache-Control"] = "private, no-cache"
+    return _inert(response)
+
+
+def _inert(response: HttpResponseBase) -> HttpResponseBase:
     response["X-Content-Type-Options"] = "nosniff"
     # Replaces the site's own policy, and lets a document opened by itself load and run nothing.
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
-    response["Cache-Control"] = "private, max-age=31536000, immutable"
-    if shown is None:
-        response["Content-Disposition"] = f'attachment; filename="{_plain_name(name)}"'
     return response
 
 

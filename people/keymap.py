@@ -38,7 +38,7 @@ class PageGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """Something that a key does; `key` is the default."""
+    """Something that a key does; `key` is the default, empty where a person may choose one."""
 
     name: str
     words: str
@@ -125,20 +125,20 @@ ACTIONS: Mapping[str, Action] = {
             ("next-criterion", "J", "Next criterion"),
             ("previous-criterion", "K", "Previous criterion"),
             ("next-open", "U", "Next open outcome"),
-            ("submit", "S", "Submit the set"),
+            ("submit", "", "Submit the set"),
             ("sheet", "?", "Show the keys"),
             ("capture", "c", "Capture the preview"),
             ("viewport-phone", "1", "Phone"),
             ("viewport-tablet", "2", "Tablet"),
             ("viewport-fit", "3", "As wide as the pane"),
             ("reload", "r", "Reload the application"),
-            ("reset", "R", "Reset the application's state"),
-            ("open-tab", "o", "Open the application in a tab"),
-            ("logs", "l", "Show the application's logs"),
-            ("start", "s", "Start the application"),
-            ("stop", "X", "Stop the application"),
+            ("reset", "", "Reset the application's state"),
+            ("open-tab", "", "Open the application in a tab"),
+            ("logs", "", "Show the application's logs"),
+            ("start", "", "Start the application"),
+            ("stop", "", "Stop the application"),
             ("enter-app", "g", "Give the keys to the application"),
-            ("take-back", "b", "Take the keys back"),
+            ("take-back", "", "Take the keys back"),
         ),
     ]
 }
@@ -153,6 +153,12 @@ def keys_of(user: User | AnonymousUser) -> dict[str, str]:
     A key is what a browser calls it ("p", "J" with Shift, "Space"); two in a row are "g r".
     """
     return merged(preferences_of(user).keys)
+
+
+def keys_on(group: PageGroup, user: User | AnonymousUser) -> dict[str, str]:
+    """Return the keys of the acts of one group of pages that have one."""
+    keys = keys_of(user)
+    return {name: keys[name] for name, action in ACTIONS.items() if action.group is group and keys[name]}
 
 
 def merged(own: Mapping[str, object]) -> dict[str, str]:
@@ -174,6 +180,8 @@ def preferences_of(user: User | AnonymousUser) -> Preferences:
 
 def set_key(own: Preferences, action: Action, key: str) -> None:
     """Give an act another key; raises BadKey where that key does something else on the same pages."""
+    if action.group is PageGroup.CONSOLE and " " in key:
+        raise BadKey(f"{key!r} is two strokes; in the annotation console each act is one. Type one key.")
     current = merged(own.keys)
     other = conflict(action.name, key, current)
     if other is not None:
@@ -209,6 +217,8 @@ def checked_key(text: str) -> str:
 def conflict(name: str, key: str, keys: Mapping[str, str]) -> Action | None:
     """Return the other act that this key already does on a page where both are alive."""
     group = ACTIONS[name].group
+    if not key:
+        return None
     for other in ACTIONS.values():
         if other.name == name or _SAME_ACT.get(name) == other.name:
             continue

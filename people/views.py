@@ -48,7 +48,7 @@ def _set(request: HttpRequest, own: Preferences, action: Action) -> HttpResponse
         keymap.set_key(own, action, key)
     except BadKey as bad:
         return _page(request, own, at=action, given=given, problem=str(bad))
-    messages.info(request, f"{action.words} is now {key}.")
+    messages.info(request, f"{action.words} has the key {key} now.")
     return redirect(f"{reverse('people:keys')}#key-{action.name}")
 
 
@@ -57,7 +57,7 @@ def _reset(request: HttpRequest, own: Preferences, action: Action) -> HttpRespon
         keymap.set_key(own, action, action.key)
     except BadKey as bad:
         return _page(request, own, at=action, given=action.key, problem=str(bad))
-    messages.info(request, f"{action.words} is {action.key} again.")
+    messages.info(request, f"{action.words} has {action.key or 'no key'} again.")
     return redirect(f"{reverse('people:keys')}#key-{action.name}")
 
 

@@ -13,6 +13,7 @@ from ninja.security import SessionAuth, django_auth
 
 from annotation.api import router as annotation
 from annotation.api_comments import router as comments
+from annotation.api_pictures import router as pictures
 from benchmark.api import router as benchmarks
 from people.roles import Refused, require_reader
 from runs.api import router as runs
@@ -55,6 +56,7 @@ readers = ReaderAuth()
 api.add_router("", benchmarks, auth=readers)
 api.add_router("", runs, auth=readers)
 api.add_router("", annotation)
+api.add_router("", pictures)
 api.add_router("", comments)
 
 

@@ -53,6 +53,27 @@ def site_host(answer: Answer) -> Answer:
     return middleware
 
 
+def own_pages_only(answer: Answer) -> Answer:
+    """Answer nothing that another origin's page asks for itself; only people may come from there.
+
+    A preview's page is "same site", so its requests carry the visitor's session. It could not read
+    the answers, but it could keep the browser's few connections to this host busy with them.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        relation = request.headers.get("Sec-Fetch-Site", "same-origin")
+        is_visit = request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
+        if relation in ("same-origin", "none") or is_visit:
+            return answer(request)
+        return HttpResponse(
+            "This request came from another site's page and was refused.",
+            status=403,
+            content_type="text/plain; charset=utf-8",
+        )
+
+    return middleware
+
+
 def same_origin_writes(answer: Answer) -> Answer:
     """Refuse unsafe requests that another origin's page sent, previews included.
 

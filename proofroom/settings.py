@@ -145,7 +145,9 @@ def _database(name: str, folder: Path) -> dict[str, Any]:
         return _sqlite(Path(parsed["NAME"]))
     if parsed["ENGINE"] != "django.db.backends.postgresql":
         raise ImproperlyConfigured(f"{name} must begin with postgres:// or sqlite://.")
-    return parsed | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    # The site answers each request on a thread of its own, so that a connection which outlives its
+    # request is never used again: kept ones would use up the server's within seconds.
+    return parsed | {"CONN_MAX_AGE": 0}
 
 
 def _sqlite(path: Path) -> dict[str, Any]:
@@ -195,6 +197,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "proofroom.middleware.request_id",
     "proofroom.middleware.site_host",
+    "proofroom.middleware.own_pages_only",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
@@ -277,6 +280,8 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# All cookies of the site are __Host- cookies; any other comes from a preview's script and is expired.
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 if PUBLIC_URL.startswith("https://"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000

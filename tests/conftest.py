@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+LONGEST_FIRST = ("whole/test_demo.py", "whole/", "scale/", "browser/", "runs/adapters/")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are processors: many tests wait for other processes."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that no processor is idle while the last file is at work."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: _turn(item.path.relative_to(here).as_posix()))
+
+
+def _turn(path: str) -> int:
+    return next(
+        (turn for turn, start in enumerate(LONGEST_FIRST) if path.startswith(start)), len(LONGEST_FIRST)
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -35,6 +35,7 @@ PATHS = {
     ("get", "/api/v1/evidence/{evidence_id}"),
     ("get", "/api/v1/evidence/{evidence_id}/content"),
     ("get", "/api/v1/me"),
+    ("post", "/api/v1/campaigns/{campaign_id}/take"),
     ("get", "/api/v1/assignments/{assignment_id}"),
     ("get", "/api/v1/assignments/{assignment_id}/changes"),
     ("post", "/api/v1/assignments/{assignment_id}/operations"),
@@ -42,6 +43,9 @@ PATHS = {
     ("post", "/api/v1/assignments/{assignment_id}/submit"),
     ("post", "/api/v1/assignments/{assignment_id}/reopen"),
     ("post", "/api/v1/assignments/{assignment_id}/reveal"),
+    ("post", "/api/v1/assignments/{assignment_id}/pictures"),
+    ("delete", "/api/v1/pictures/{picture_id}"),
+    ("post", "/api/v1/pictures/{picture_id}/restore"),
 }
 
 
@@ -81,7 +85,7 @@ def test_without_a_session_every_operation_answers_401_as_json():
     run = judged.finished_run()
     evidence = Evidence.objects.earliest("pk")
     names = {"benchmark_id": run.benchmark_id, "key": "t1", "run_id": run.pk, "evidence_id": evidence.pk}
-    names["assignment_id"] = 1
+    names |= {"assignment_id": 1, "picture_id": 1, "campaign_id": 1}
 
     for method, path in sorted(PATHS):
         answer = getattr(anonymous, method)(path.format(**names))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation import reading
+from annotation import blindness, reading
 from annotation.vocabulary import EnvironmentProblem
+from people.keymap import PageGroup, keys_on, preferences_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -43,6 +43,9 @@ class ListedCriterion:
 def console(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """Show a set to its annotator, and to leads who look on; for everybody else there is none."""
     assignment = reading.assignment_for(request.user, assignment_id)
+    if assignment.annotator_id != request.user.pk:
+        # A lead who annotates in the same campaign would see here what peers say of it.
+        blindness.require_sight(request.user, assignment.campaign)
     document = reading.document(assignment, request.user)
     context: dict[str, Any] = {
         "area": "annotation",
@@ -52,11 +55,15 @@ def console(request: HttpRequest, assignment_id: int) -> HttpResponse:
         "marks": [
             {"value": mark, "words": mark.capitalize()} for mark in reversed(document["campaign"]["marks"])
         ],
+        "is_mine": document["is_mine"],
         "problems": list(EnvironmentProblem),
         "centre_template": f"annotation/components/centre_{document['campaign']['centre']}.html",
         "key_preferences": key_preferences(request.user),
     }
-    return render(request, "annotation/console.html", context)
+    answer = render(request, "annotation/console.html", context)
+    # The page may take a picture of itself; what it frames may not.
+    answer["Permissions-Policy"] = "display-capture=(self)"
+    return answer
 
 
 def listed(document: dict[str, Any]) -> list[ListedCriterion]:
@@ -73,12 +80,8 @@ def listed(document: dict[str, Any]) -> list[ListedCriterion]:
 
 
 def key_preferences(user: User | AnonymousUser) -> dict[str, Any]:
-    """Return which keys a person changed, and whether keys do anything."""
-    try:
-        own = user.preferences  # type: ignore[union-attr]
-    except ObjectDoesNotExist:
-        return {"keys": {}, "is_on": True}
-    return {"keys": own.keys, "is_on": own.uses_keys}
+    """Return a person's keys of the console, and whether keys do anything."""
+    return {"keys": keys_on(PageGroup.CONSOLE, user), "is_on": preferences_of(user).uses_keys}
 
 
 def _row(annotation: dict[str, Any]) -> ListedOutcome:

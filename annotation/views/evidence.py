@@ -8,10 +8,10 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation.evidence import numbered, recorded
+from annotation.evidence import numbered, recorded, text_for
 from annotation.looking import Seat, seat_of
 from annotation.models import Annotation
-from benchmark.serving import blob_response
+from benchmark.serving import blob_response, text_response
 
 
 @never_cache
@@ -35,6 +35,9 @@ def piece(request: HttpRequest, assignment_id: int, annotation_id: int, number: 
     found = numbered(seat, _annotation(seat, annotation_id), number)
     if found is None:
         raise Http404
+    text = text_for(seat, found)
+    if text is not None:
+        return text_response(text)
     return blob_response(found.digest, media_type=found.media_type, name=f"evidence-{number}")
 
 

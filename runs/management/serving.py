@@ -13,6 +13,9 @@ from django.conf import settings
 
 HIGHEST_PORT = 65_535
 LISTENER = "PROOFROOM_LISTENER"
+# A browser keeps 180 cookies of 4 KiB a domain. Previews' scripts may set them all for the site's own, and
+# only a request that is read can be answered with their end.
+LARGEST_HEAD = 1 << 20
 
 
 class PortTaken(OSError):
@@ -65,6 +68,7 @@ def run_server(bound: socket.socket, *, with_worker: bool) -> None:
             ws="websockets-sansio",
             proxy_headers=False,
             server_header=False,
+            h11_max_incomplete_event_size=LARGEST_HEAD,
         )
     )
     server.run(sockets=[bound])

@@ -7,6 +7,7 @@ import hmac
 import ipaddress
 import json
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -242,11 +243,11 @@ def test_a_receiver_that_is_not_there_is_a_sentence():
 
 
 @pytest.fixture
-def certificate(tmp_path) -> Path:
+def certificate(tmp_path: Path) -> Path:
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl here to make a certificate with")
     name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    key = ["-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key.pem"]
+    key: list[str | Path] = ["-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key.pem"]
     subprocess.run(
         ["openssl", "req", "-x509", *key, "-out", tmp_path / "cert.pem", *name],
         check=True,
@@ -331,7 +332,7 @@ def test_the_address_that_was_looked_at_is_the_one_that_is_connected_to(receiver
     # A name that answers differently each time it is asked, as a rebinding attack has it.
     port = receiver.server_address[1]
     asked: list[str] = []
-    known = posting.socket.getaddrinfo
+    known = socket.getaddrinfo
 
     def rebinding(host: Any, *rest: Any, **more: Any) -> Any:
         if host == "rebinding.test":
@@ -339,7 +340,7 @@ def test_the_address_that_was_looked_at_is_the_one_that_is_connected_to(receiver
             host = "127.0.0.1" if len(asked) == 1 else "127.0.0.2"
         return known(host, *rest, **more)
 
-    monkeypatch.setattr(posting.socket, "getaddrinfo", rebinding)
+    monkeypatch.setattr(socket, "getaddrinfo", rebinding)
 
     post(f"http://rebinding.test:{port}/", b"{}", headers={}, to_private=True, seconds=20)
 

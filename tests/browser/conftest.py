@@ -18,6 +18,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 from runs.adapters.browsers import chromium_arguments, find_chromium, running_as_root
+from runs.management.serving import LARGEST_HEAD
 from tests.browser.person import NAME, PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,6 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             [
                 sys.executable, "-m", "uvicorn", "proofroom.asgi:application",
                 "--host", "127.0.0.1", "--port", str(port), "--timeout-graceful-shutdown", "1",
+                "--h11-max-incomplete-event-size", str(LARGEST_HEAD),
             ],
             stdout=log,
             stderr=log,

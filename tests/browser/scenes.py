@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from benchmark.models import Task
 from benchmark.rules.vocabulary import Mark, RunState, StageName, TrialState
+from people.models import Preferences
 from runs.announcements import announce
 from runs.models import Evidence, Judging, Round, Run, RunEventKind, TrajectoryEvent, Trial
 from tests.browser import campaign_stage, stage_set
@@ -35,6 +36,12 @@ def world() -> dict[str, Any]:
         "picture": evidence.filter(kind="screenshot").values_list("pk", flat=True)[0],
         "actions": evidence.filter(kind="actions").values_list("pk", flat=True)[0],
     }
+
+
+def deliver_keys() -> dict[str, Any]:
+    """Every key as it was delivered, for everybody."""
+    Preferences.objects.all().delete()
+    return {}
 
 
 def small_live_run() -> dict[str, Any]:

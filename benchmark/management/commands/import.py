@@ -1,4 +1,4 @@
-"""`proofroom import`: a benchmark pack or a published set becomes tasks, all of it or nothing."""  # noqa: N999 - its name
+"""`proofroom import`: files become tasks, verdicts or labels, all of it or nothing."""  # noqa: N999 - its name
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ from django.core.management.base import CommandParser
 
 from benchmark.importing import PACK, Imported, ImportOptions, import_path
 from benchmark.management.door import Door
+from benchmark.management.import_kinds import ImportKind, ImportMisused, all_kinds, all_options
 from benchmark.packs.problems import ImportRefused, Problems
 from benchmark.packs.published import all_formats, format_named
 from benchmark.packs.texts import decoded, tidy
 from benchmark.protocols import protocol
 
-LATER = ("verdicts", "labels", "trajectory")
+LATER = ("trajectory",)
+BENCHMARK_ALONE = ("format", "strict", "protocol", "request", "scripts")
 
 
 class Command(Door):
     """The command."""
 
-    help = "Import a benchmark pack (a folder or a zip) or a published set."
-    example = "proofroom import packs/asuka-mini\n  proofroom import test.jsonl --format webgen --json"
+    help = "Import a benchmark pack (a folder or a zip), a published set, or marks that were given elsewhere."
+    example = (
+        "proofroom import packs/asuka-mini\n"
+        "  proofroom import test.jsonl --format webgen --json\n"
+        "  proofroom import labels/ --as labels --run 12 --rater anna"
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         formats = ", ".join([PACK, *sorted(all_formats())])
@@ -41,11 +47,21 @@ class Command(Door):
             type=Path,
             help="JSON file with scripts for a published set's outcomes",
         )
-        parser.add_argument("--as", dest="kind", metavar="KIND", help="verdicts, labels or trajectory: later")
-        parser.add_argument("--run", metavar="RUN", help="with --as: the run that the results belong to")
+        kinds = "; ".join(f"{kind.name}: {kind.words}" for kind in all_kinds().values())
+        parser.add_argument("--as", dest="kind", metavar="KIND", help=f"something else ({kinds})")
+        for name, option in all_options().items():
+            of = ", ".join(kind.name for kind in all_kinds().values() if option in kind.options)
+            words = f"with --as {of}: {option.help}"
+            if option.metavar is None:
+                parser.add_argument(option.flag, dest=name, action="store_true", help=words)
+            else:
+                parser.add_argument(option.flag, dest=name, metavar=option.metavar, help=words)
 
     def handle(self, *_: Any, **options: Any) -> None:
         self._refuse_what_is_not_there(options)
+        if options["kind"] is not None:
+            self._import_as(all_kinds()[options["kind"]], options)
+            return
         request = None if options["request"] is None else self._request(options["request"])
         try:
             imported = import_path(
@@ -64,13 +80,26 @@ class Command(Door):
             self.bad_input(f"{error.filename} cannot be read; give this user the right to read it.")
         self.answer(_document(imported), text=_text(imported))
 
+    def _import_as(self, kind: ImportKind, options: dict[str, Any]) -> None:
+        given = {option.name: options[option.name] for option in kind.options}
+        try:
+            answer = kind.read(options["path"], given)
+        except ImportMisused as misused:
+            self.bad_input(str(misused))
+        except ImportRefused as refused:
+            problems = [problem.as_json() for problem in refused.problems]
+            if self._wants_json:
+                document = {"kind": kind.name, "run": options["run"], "problems": problems, "repairs": []}
+                self.answer(document, text="")
+            self.bad_input(refused.sentence)
+        except PermissionError as error:
+            self.bad_input(f"{error.filename} cannot be read; give this user the right to read it.")
+        self.answer(answer.document, text=answer.text)
+
     def _refuse_what_is_not_there(self, options: dict[str, Any]) -> None:
-        if options["kind"] in LATER:
-            self.bad_input(f"--as {options['kind']} is not there yet; this version imports benchmarks only.")
+        self._refuse_kind(options)
         if options["kind"] is not None:
-            self.bad_input(f"--as {options['kind']!r} is unknown; known are {', '.join(LATER)}.")
-        if options["run"] is not None:
-            self.bad_input("--run goes with --as; leave it out to import a benchmark.")
+            return
         try:
             if options["format"] not in (None, PACK):
                 format_named(options["format"])
@@ -81,6 +110,21 @@ class Command(Door):
         for name in ("request", "scripts"):
             if options[name] is not None and not options[name].is_file():
                 self.bad_input(f"--{name} {options[name]} is not a file; give the path of one.")
+
+    def _refuse_kind(self, options: dict[str, Any]) -> None:
+        name, kinds = options["kind"], all_kinds()
+        known = ", ".join(kinds)
+        if name is not None and name not in kinds:
+            said = f"{name} is not there yet" if name in LATER else f"{name!r} is unknown"
+            self.bad_input(f"--as {said}; known are {known}.")
+        own = () if name is None else kinds[name].options
+        for option in all_options().values():
+            if options[option.name] and option not in own:
+                of = " or ".join(kind.name for kind in kinds.values() if option in kind.options)
+                self.bad_input(f"{option.flag} goes with --as {of}; leave it out otherwise.")
+        alone = [] if name is None else [each for each in BENCHMARK_ALONE if options[each]]
+        if alone:
+            self.bad_input(f"--{alone[0]} goes with a benchmark; leave it out with --as {name}.")
 
     def _request(self, path: Path) -> str:
         problems = Problems()

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import httpx
 
 from runs.adapters.previews import pages
+from runs.adapters.previews.cookies import expiry, without_foreign
 from runs.adapters.previews.headers import Places, to_application, to_visitor
 from runs.adapters.previews.manager import Preview, PreviewState
 from runs.adapters.previews.sockets import relay_socket
@@ -45,6 +46,8 @@ class PreviewProxy:
         self._site = site
         self._previews = previews
         self._parent = "." + _name_of(site_host)
+        # A name of one's own may be shared with sites whose cookies are none of our business.
+        self._heals = self._parent.endswith(".localhost")
         self._transport: httpx.AsyncHTTPTransport | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -57,8 +60,10 @@ class PreviewProxy:
         host = hosts[0].decode("latin-1").lower() if hosts else ""
         name = _name_of(host)
         if not name.endswith(self._parent):
-            await self._site(scope, receive, send)
+            send = self._healing(scope, send)
+            await self._site({**scope, "headers": without_foreign(scope["headers"])}, receive, send)
             return
+        send = self._healing(scope, send)
         host_key = name.removesuffix(self._parent)
         preview = self._previews.find(host_key) if _HOST_KEY.fullmatch(host_key) else None
         page = _page_for(preview) if len(hosts) == 1 else pages.ended()
@@ -73,6 +78,21 @@ class PreviewProxy:
             )
         else:
             await self._relay(scope, receive, send, places)
+
+    def _healing(self, scope: Scope, send: Send) -> Send:
+        """Let an answer expire what scripts of previews have set for the parent domain."""
+        if not self._heals or scope["type"] != "http":
+            return send
+        added = expiry(scope["headers"], path=scope["path"], parent=self._parent[1:].encode())
+        if not added:
+            return send
+
+        async def healed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *added]}
+            await send(message)
+
+        return healed
 
     async def aclose(self) -> None:
         """Close the connections kept to applications, at the end of the loop that served with them."""

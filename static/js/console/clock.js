@@ -11,6 +11,7 @@ const LONGEST_TICK_MS = 2500;
 
 let annotation = null;
 let spent = 0;
+let worked = 0;
 let activeAt = performance.now();
 let tickedAt = performance.now();
 
@@ -30,6 +31,9 @@ export function startClock() {
   });
 }
 
+// Time at work since this page was opened.
+export const workedSeconds = () => worked / 1000;
+
 // What was not written down yet, for the last word of a page that goes away.
 export function lastTime() {
   tick();
@@ -44,7 +48,11 @@ function isActive() {
 function tick() {
   const now = performance.now();
   const limit = inFrame() ? IDLE_IN_FRAME_MS : IDLE_HERE_MS;
-  if (!document.hidden && now - activeAt < limit) spent += Math.min(now - tickedAt, LONGEST_TICK_MS);
+  if (!document.hidden && now - activeAt < limit) {
+    const stretch = Math.min(now - tickedAt, LONGEST_TICK_MS);
+    spent += stretch;
+    worked += stretch;
+  }
   tickedAt = now;
 }
 

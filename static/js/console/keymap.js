@@ -1,20 +1,12 @@
 // keymap.js – a key clicks the control that does it, unless somebody types, a dialog is open, or a modifier is held.
 import { bus, tell } from "./bus.js";
 
-const DEFAULTS = {
-  pass: "p", partial: "a", fail: "f", problem: "e",
-  next: "j", previous: "k", "next-criterion": "J", "previous-criterion": "K", "next-open": "U",
-  note: "n", capture: "c", undo: "u",
-  "viewport-phone": "1", "viewport-tablet": "2", "viewport-fit": "3",
-  reload: "r", "enter-app": "g", sheet: "?",
-};
 // Held down, these go on; a mark must not run through the list because a finger rests on its key.
 const REPEATS = new Set(["next", "previous"]);
 const preferences = JSON.parse(document.getElementById("key-preferences").textContent);
-const keyOf = { ...DEFAULTS, ...known(preferences.keys) };
+// The person's own keys of this page, each with one meaning: the page of key settings sees to that.
+const keyOf = preferences.keys;
 const actOf = new Map(Object.entries(keyOf).map(([act, key]) => [key, act]));
-// A key that the person gave to another act is no longer this one's.
-for (const [act, key] of Object.entries(known(preferences.keys))) actOf.set(key, act);
 
 export const keysAreOn = () => preferences.is_on && localStorage.getItem("keys") !== "off";
 
@@ -54,6 +46,15 @@ export function listenForKeys() {
   document.addEventListener("keydown", pressed, { capture: true });
   document.addEventListener("change", (event) => event.target.matches("[data-keys-switch]") && setTimeout(printKeys));
   bus.addEventListener("controls", () => printKeys());
+  // While the application has the keys, those printed here do nothing: they pale.
+  for (const name of ["focusin", "focusout"]) document.addEventListener(name, paleKeys);
+  for (const name of ["blur", "focus"]) window.addEventListener(name, () => setTimeout(paleKeys));
+}
+
+function paleKeys() {
+  const isElsewhere = document.activeElement?.tagName === "IFRAME";
+  if (isElsewhere) document.documentElement.dataset.keys = "elsewhere";
+  else delete document.documentElement.dataset.keys;
 }
 
 function pressed(event) {
@@ -72,18 +73,11 @@ function letter(event) {
   const key = /^Key[A-Z]$/.test(event.code) && !/^[a-z]$/i.test(event.key) && event.key.length === 1 && event.key.charCodeAt(0) > 127
     ? event.code.slice(3)
     : event.key;
+  if (key === " ") return "Space";
   if (!/^[a-z]$/i.test(key)) return key;
   return event.shiftKey ? key.toUpperCase() : key.toLowerCase();
 }
 
 function isTyping(target) {
   return Boolean(target.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]"));
-}
-
-function known(keys) {
-  const own = {};
-  for (const [name, key] of Object.entries(keys ?? {})) {
-    if (name in DEFAULTS && typeof key === "string") own[name] = key.replace(/^(?:Shift\+|⇧)([a-zA-Z])$/, (_, one) => one.toUpperCase());
-  }
-  return own;
 }

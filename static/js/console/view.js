@@ -1,4 +1,5 @@
 // view.js – draws what state.js holds: the row of each outcome, the outcome in hand, progress and saving.
+import { workedSeconds } from "./clock.js";
 import { State, outbox } from "./outbox.js";
 import {
   canUndo, disputedCount, disputes, isDecided, isDisputed, isFlagged, isNoted, isOpen, look, passes, progress, set, shown,
@@ -12,6 +13,7 @@ const rows = new Map([...document.querySelectorAll("[data-annotation]")].map((ro
 const groups = new Map([...document.querySelectorAll(".outcome-group")].map((group, at) => [set.criteria[at].key, group]));
 const problemWords = new Map([...document.querySelectorAll('[name="problem"]')].map((box) => [box.value, box.parentElement.textContent.trim()]));
 let secondsEach = null;
+let decidedBefore = 0;
 
 export function drawAll() {
   for (const id of set.order) drawRow(id);
@@ -48,7 +50,7 @@ export function drawProgress() {
   const flagged = counts.flagged ? `, ${counts.flagged} flagged` : "";
   const words = find("[data-progress]");
   find("b", words).textContent = `${counts.decided} of ${counts.total}`;
-  words.lastChild.textContent = ` marked${matchMedia("(max-width: 720px)").matches ? "" : flagged + timeLeft(open)}`;
+  words.lastChild.textContent = ` marked${matchMedia("(max-width: 720px)").matches ? "" : flagged + timeLeft(counts.decided, open)}`;
   find("[data-meter-done]").setAttribute("width", counts.total ? (100 * counts.decided) / counts.total : 0);
   find('[data-count="all"]').textContent = counts.total;
   find('[data-count="open"]').textContent = open;
@@ -77,15 +79,18 @@ function drawFilter(open, noted) {
   if (isNone) find("[data-none-words]").textContent = set.filter === "open" ? "Nothing is open." : "No outcome has a note.";
 }
 
-// By this person's own pace where there is one, else as the server reckons.
-function timeLeft(open) {
-  if (!open || secondsEach === null) return "";
-  const minutes = Math.max(1, Math.round((secondsEach * open) / MINUTE));
+// As the server reckons from times of this person or of others; on a first set, by the pace of this visit.
+function timeLeft(decided, open) {
+  const here = decided - decidedBefore;
+  const each = secondsEach ?? (here >= 3 ? workedSeconds() / here : null);
+  if (!open || each === null) return "";
+  const minutes = Math.max(1, Math.round((each * open) / MINUTE));
   return minutes > 90 ? ` · about ${Math.round(minutes / MINUTE)} h left` : ` · about ${minutes} min left`;
 }
 
 export function reckon(secondsLeft) {
-  const open = set.order.filter((id) => !isDecided(shown(id))).length;
+  decidedBefore = set.order.filter((id) => isDecided(shown(id))).length;
+  const open = set.order.length - decidedBefore;
   if (secondsLeft !== null && open) secondsEach = secondsLeft / open;
 }
 
