@@ -157,7 +157,7 @@ class Outbox {
       answer = await post(`${this.#address}/operations`, { operations: batch.map(asSent) });
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (error.status === 409 || error.status === 403) return this.#over(error);
+      if (error.status === 403 || error.status === 404) return this.#over(error.message);
       // One that cannot be read must not hold up the others: they go one by one, and it alone stays.
       if (batch.length > 1) {
         for (const entry of batch) await this.#sendOperations([entry]);
@@ -165,8 +165,11 @@ class Outbox {
       }
       answer = { results: [{ operation: batch[0].operation, status: "refused", detail: error.message }] };
     }
-    await this.#take(answer.results);
-    return true;
+    // A closed set refuses what was not saved before; that waits here, in case the set is opened again.
+    const { closed } = answer;
+    const results = closed ? answer.results.filter((result) => result.status !== "refused") : answer.results;
+    await this.#take(results);
+    return closed ? this.#over(closed) : true;
   }
 
   async #take(results) {
@@ -204,7 +207,7 @@ class Outbox {
       tell("presence", answer);
       return answer;
     } catch (error) {
-      if (error instanceof Refused && (error.status === 409 || error.status === 403)) return this.#over(error);
+      if (error instanceof Refused && (error.status === 403 || error.status === 404)) return this.#over(error.message);
       throw error;
     }
   }
@@ -334,10 +337,17 @@ class Outbox {
     else if (!(error instanceof SignedOut)) throw error;
   }
 
-  #over(error) {
+  #over(detail) {
     this.isOver = true;
-    tell("over", { detail: error.message });
+    tell("over", { detail });
     return false;
+  }
+
+  // Whether the set takes changes: what waits is sent once it is opened again.
+  setOver(isOver) {
+    const wasOver = this.isOver;
+    this.isOver = isOver;
+    if (wasOver && !isOver) this.flush();
   }
 
   #soon() {

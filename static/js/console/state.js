@@ -9,6 +9,7 @@ export const set = {
   id: given.id,
   isMine: given.is_mine,
   state: given.state,
+  closed: given.closed,
   sequence: given.sequence,
   marks: given.campaign.marks,
   scales: new Map(given.campaign.scales.map((scale) => [scale.key, scale])),
@@ -22,7 +23,7 @@ export const set = {
 
 let undoable = [...given.undo];
 
-export const isOpen = () => set.state === "open" && set.isMine && !outbox.isOver;
+export const isOpen = () => set.isMine && !set.closed && !outbox.isOver;
 
 // The values of an annotation as the person sees them: the site's, with what waits here on top.
 export function shown(id) {

@@ -106,9 +106,9 @@ export function drawCurrent() {
     else if (pick.hasAttribute("aria-current")) pick.removeAttribute("aria-current");
     pick.tabIndex = each === id ? 0 : -1;
   }
-  const where = [criterion.title, criterion.annotations.length > 1 ? `outcome ${criterion.annotations.indexOf(id) + 1} of ${criterion.annotations.length}` : ""];
-  const facts = [criterion.kind, criterion.weight ? `weight ${criterion.weight}` : ""].filter(Boolean).join(", ");
-  find("[data-where]").textContent = [...where, facts].filter(Boolean).join(" · ");
+  const number = `${scale ? "rating" : "outcome"} ${criterion.annotations.indexOf(id) + 1} of ${criterion.annotations.length}`;
+  const facts = scale ? "" : [criterion.kind, `weight ${criterion.weight}`].filter(Boolean).join(", ");
+  find("[data-where]").textContent = [criterion.title, criterion.annotations.length > 1 ? number : "", facts].filter(Boolean).join(" · ");
   // The row already shows control characters as signs, so its words are taken as they stand there.
   find("[data-text]").replaceChildren(...[...find(".outcome__text", rows.get(id)).childNodes].map((node) => node.cloneNode(true)));
   if (scale) drawScore(scale, values);
@@ -144,7 +144,8 @@ function drawScore(scale, values) {
 function drawProblem(values) {
   const button = find("[data-act=problem]");
   button.toggleAttribute("data-on", isFlagged(values));
-  const words = isFlagged(values) ? problemWords.get(values.problem) ?? values.problem : "Environment problem, not judged";
+  const words = isFlagged(values) ? problemWords.get(values.problem) ?? values.problem : "Environment problem";
+  find("[data-problem-aside]").hidden = isFlagged(values);
   find("[data-problem-words]").textContent = values.problem_text ? `${words}: ${values.problem_text}` : words;
 }
 
