@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Page, expect
+from playwright.sync_api import Browser, FrameLocator, expect
 
 from tests.browser import hostile
 from tests.browser.conftest import Site
@@ -32,9 +32,7 @@ def end(desk: Desk) -> None:
     """Stop the application from outside the page, which may be in any state."""
     answer = desk.context.request.get(desk.site.address + "/sign-in/")
     del answer
-    token = next(
-        cookie["value"] for cookie in desk.context.cookies() if cookie["name"] == "__Host-csrf"
-    )
+    token = next(cookie["value"] for cookie in desk.context.cookies() if cookie["name"] == "__Host-csrf")
     desk.context.request.post(
         f"{desk.site.address}{desk.rows['path']}preview/stop/",
         headers={"X-CSRFToken": token, "Referer": desk.site.address},
@@ -54,7 +52,9 @@ def has_acted(desk: Desk) -> None:
 def state(desk: Desk, *words: str) -> None:
     """Wait until the pane shows one of these states."""
     desk.page.wait_for_function(
-        "words => words.includes(document.querySelector('[data-live]').dataset.state)", arg=words, timeout=PATIENCE
+        "words => words.includes(document.querySelector('[data-live]').dataset.state)",
+        arg=words,
+        timeout=PATIENCE,
     )
 
 
