@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from django.contrib.auth import get_user_model
+
 from annotation import queue
 from annotation.models import Annotation, Assignment, Picture
 from annotation.vocabulary import Centre
@@ -108,7 +110,7 @@ def _set(folder: Path, *, outcomes: int, centre: Centre = Centre.LIVE, username:
     )
     run = campaigns.run(make.benchmark(task), agent="heron-2", workspace=folder)
     if username:
-        annotator = campaigns.get_user_model().objects.get(username=username)
+        annotator = get_user_model().objects.get(username=username)
     else:
         annotator = campaigns.person(password=campaigns.PASSWORD)
     taken = queue.take_next(campaigns.opened(run, annotators=[annotator], centre=centre), annotator)

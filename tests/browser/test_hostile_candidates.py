@@ -32,16 +32,6 @@ def seat(site: Site, browser: Browser) -> Iterator[Callable[[str], Desk]]:
 
 
 def end(desk: Desk) -> None:
-<<<<<<< HEAD
-    """Stop the application from outside the page, which may be in any state."""
-    answer = desk.context.request.get(desk.site.address + "/sign-in/")
-    del answer
-    token = next(cookie["value"] for cookie in desk.context.cookies() if cookie["name"] == "__Host-csrf")
-    desk.context.request.post(
-        f"{desk.site.address}{desk.rows['path']}preview/stop/",
-        headers={"X-CSRFToken": token, "Referer": desk.site.address},
-    )
-=======
     """Stop the application from outside the browser, which may be in any state."""
     held = {cookie["name"]: cookie["value"] for cookie in desk.context.cookies(desk.site.address)}
     host = desk.site.address.removeprefix("http://")
@@ -65,7 +55,6 @@ def who(desk: Desk) -> str:
     name: str = json.loads(page.locator("body").inner_text()).get("username", "")
     page.close()
     return name
->>>>>>> centre
 
 
 def app(desk: Desk) -> FrameLocator:
@@ -80,15 +69,8 @@ def has_acted(desk: Desk) -> None:
 
 def state(desk: Desk, *words: str) -> None:
     """Wait until the pane shows one of these states."""
-<<<<<<< HEAD
-    desk.page.wait_for_function(
-        "words => words.includes(document.querySelector('[data-live]').dataset.state)",
-        arg=words,
-        timeout=PATIENCE,
-=======
     expect(desk.page.locator("[data-live]")).to_have_attribute(
         "data-state", re.compile(f"^({'|'.join(words)})$"), timeout=PATIENCE
->>>>>>> centre
     )
 
 
