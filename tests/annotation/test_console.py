@@ -49,7 +49,8 @@ def test_the_first_paint_holds_every_outcome_and_the_data_of_the_set(client):
 
 def test_the_page_costs_as_many_queries_for_three_outcomes_as_for_three_hundred(client):
     spent = []
-    for criteria, outcomes in ((1, 3), (10, 30)):
+    # The first request of all asks once for what is remembered afterwards.
+    for criteria, outcomes in ((1, 1), (1, 3), (10, 30)):
         of = campaigns.benchmark(tasks=1, criteria=criteria, outcomes=outcomes)
         taken = campaigns.taken(campaigns.opened(campaigns.run(of)))
 
@@ -58,7 +59,7 @@ def test_the_page_costs_as_many_queries_for_three_outcomes_as_for_three_hundred(
 
         assert html.count('class="outcome"') == criteria * outcomes
         spent.append(len(queries))
-    assert spent[0] == spent[1]
+    assert spent[1] == spent[2]
 
 
 def test_somebody_else_finds_no_such_set_and_a_lead_may_look_on(client):

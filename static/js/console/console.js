@@ -124,7 +124,7 @@ function listenForNews() {
     set.held.set(annotation, { ...held, pictures: [...held.pictures, picture] });
   });
   hear("presence", showState);
-  hear("over", ({ detail }) => {
+  hear("closed", ({ detail }) => {
     showState({ state: set.state, closed: detail });
     poll();
   });
@@ -292,6 +292,7 @@ function showState({ state: name, closed, submitted_at: at = null }) {
   const submitted = `Submitted${at ? ` at ${view.clock(at)}` : ""}. Everything is saved. To change a mark, ask the lead to open the set again.`;
   const lookingOn = set.isMine ? "" : `You are looking on: this set is ${given.owner ?? "nobody"}'s, and only that person can mark it.`;
   view.drawEnded(lookingOn || (name === "submitted" && !late ? submitted : (closed ?? "")) + late);
+  if (closed || !set.isMine) tell("over", { detail: closed });
   if (!isNews) return;
   view.drawAll();
   tell("controls");

@@ -15,6 +15,7 @@ class Outbox {
   isOver = false;
   needsSignIn = false;
   #mine = [];
+  #touched = null;
   #elsewhere = 0;
   #made = new Map();
   #tab = crypto.randomUUID();
@@ -63,6 +64,12 @@ class Outbox {
         && (annotation === null || entry.annotation === annotation)
         && (state === null || entry.state === state),
     );
+  }
+
+  // Whether anything of this window waits on an annotation.
+  touches(annotation) {
+    this.#touched ??= new Set(this.entries().map((entry) => entry.annotation));
+    return this.#touched.has(annotation);
   }
 
   // Shown at once, kept before it is sent. An operation names the version it was made upon (`base`), or
@@ -294,6 +301,7 @@ class Outbox {
       this.#made.set(result.operation, versionOf(result));
     }
     this.#mine = this.#mine.filter((entry) => !settled.has(entry.operation));
+    this.#touched = null;
     for (const entry of this.#mine) {
       const now = byOperation.get(entry.operation);
       if (now) Object.assign(entry, { state: now.state, detail: now.detail, behind: now.behind, base: now.base });
@@ -303,6 +311,7 @@ class Outbox {
       if (result.status === "conflict") tell("conflict", result);
     }
     if (picture) tell("picture-saved", picture);
+    this.#changed();
     this.#count();
   }
 
@@ -339,7 +348,7 @@ class Outbox {
 
   #over(detail) {
     this.isOver = true;
-    tell("over", { detail });
+    tell("closed", { detail });
     return false;
   }
 
@@ -360,6 +369,7 @@ class Outbox {
   }
 
   #changed() {
+    this.#touched = null;
     tell("outbox");
   }
 }

@@ -26,8 +26,13 @@ let undoable = [...given.undo];
 export const isOpen = () => set.isMine && !set.closed && !outbox.isOver;
 
 // The values of an annotation as the person sees them: the site's, with what waits here on top.
+// Counted over thousands at each key, so what rests is reckoned once.
+const rested = new Map();
 export function shown(id) {
-  let values = valuesOf(set.held.get(id));
+  const held = set.held.get(id);
+  if (rested.get(id)?.held !== held) rested.set(id, { held, values: valuesOf(held) });
+  let { values } = rested.get(id);
+  if (!outbox.touches(id)) return values;
   for (const entry of outbox.entries({ annotation: id })) {
     if (entry.state !== State.REFUSED) values = after(values, entry);
   }
