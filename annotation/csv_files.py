@@ -7,8 +7,8 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 
+from annotation.export_sight import Sight
 from annotation.exporting import ExportedSet, Said, moment
-from annotation.sight import Sight
 from benchmark.rules.vocabulary import Mark
 from runs.exporting import opaque_trial
 from runs.reporting.as_csv import neutral

@@ -16,7 +16,7 @@ from annotation.campaign_forms import Given
 from annotation.designing import CampaignSettings, DesignPreview, KnownAnswer, known_answers, preview
 from annotation.models import Annotation, Campaign, Guideline, Item
 from annotation.own_sets import USUAL_SECONDS
-from annotation.standing import DECIDED
+from annotation.progress import DECIDED
 from annotation.vocabulary import CampaignState, Distribution, MarkSet, OverlapUnit, SampleMethod, Stratum
 from people import audit
 

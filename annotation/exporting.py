@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import FETCH_RAISE, Q, QuerySet
 
+from annotation.export_sight import Sight
 from annotation.models import (
     ActiveTime,
     Adjudication,
@@ -21,7 +22,6 @@ from annotation.models import (
     Picture,
     Revision,
 )
-from annotation.sight import Sight
 from annotation.vocabulary import AssignmentState
 from runs.models import Round, Run
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from annotation.export_sight import Sight
 from annotation.exporting import ExportedSet, Said, moment
 from annotation.models import Adjudication, Comment, Picture, Revision
-from annotation.sight import Sight
 from runs.exporting import opaque_trial
 
 SCHEMA = "proofroom/annotation/1"

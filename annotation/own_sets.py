@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 
 from annotation.models import Annotation, Assignment, Campaign
-from annotation.standing import DECIDED, NOTHING, progress_by_assignment
+from annotation.progress import DECIDED, NOTHING, progress_by_assignment
 from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.display import duration
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import queue, saving, standing, webhooks
+from annotation import progress, queue, saving, webhooks
 from annotation.models import Annotation, Assignment
 from annotation.vocabulary import AssignmentState, CampaignState
 from people import audit
@@ -43,7 +43,7 @@ def submit(assignment: Assignment, *, by: User) -> Assignment:
             return locked
         if (closed := saving.why_closed(locked)) is not None:
             raise NotPossible(closed)
-        undecided = Annotation.objects.filter(assignment=locked).exclude(standing.DECIDED)
+        undecided = Annotation.objects.filter(assignment=locked).exclude(progress.DECIDED)
         missing = list(undecided.order_by("item__position").values_list("pk", flat=True))
         if missing:
             raise NotComplete(missing)

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import adjudication, comments
-from annotation.blindness import require_sight
+from annotation.blindness import require_not_blind
 from annotation.models import Adjudication, Campaign, Item
 from annotation.pairing import Between, Settled, marks_on, raters
 from annotation.pairing import disagreements as differing
@@ -79,7 +79,7 @@ def adjudicate(request: HttpRequest, campaign_id: int, item_id: int) -> HttpResp
 
 def _campaign(request: HttpRequest, campaign_id: int) -> Campaign:
     campaign = get_object_or_404(Campaign.objects.exclude(state=CampaignState.DRAFT), pk=campaign_id)
-    require_sight(request.user, campaign)
+    require_not_blind(request.user, campaign)
     return campaign
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import comments
-from annotation.blindness import require_sight
+from annotation.blindness import require_not_blind
 from annotation.models import Campaign, Comment, Item
 from people.roles import leads_only
 
@@ -59,7 +59,7 @@ def comment(request: HttpRequest, campaign_id: int, item_id: int) -> HttpRespons
 
 def _campaign(request: HttpRequest, campaign_id: int) -> Campaign:
     campaign = get_object_or_404(Campaign, pk=campaign_id)
-    require_sight(request.user, campaign)
+    require_not_blind(request.user, campaign)
     return campaign
 
 

@@ -28,9 +28,9 @@ from django.utils import timezone
 from annotation import blindness, downloads, queue, submitting
 from annotation.csv_files import COLUMNS, cell
 from annotation.downloads import ExportOptions
+from annotation.export_sight import Sight
 from annotation.exporting import ExportKind
 from annotation.models import Adjudication, Annotation, Assignment, Campaign, Comment, Picture
-from annotation.sight import Sight
 from annotation.vocabulary import Change, EnvironmentProblem, PictureSource
 from benchmark.rules.vocabulary import Mark
 from people.models import AuditEntry

@@ -1,4 +1,4 @@
-"""How far people are: decided and open, time that an outcome takes, and what is left of it."""
+"""How far a set is: what is decided, what an outcome usually takes, and how long the rest may take."""
 
 from __future__ import annotations
 
