@@ -12,6 +12,7 @@ from ninja.responses import Status
 from annotation import blindness, presence, queue, reading, saving, submitting
 from annotation.models import Assignment, Campaign
 from annotation.texts import clean
+from annotation.times import moment
 from people.roles import require_lead, roles_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def note_presence(request: HttpRequest, assignment_id: int, sent: PresenceIn) ->
     )
     return {
         "sequence": noted.sequence,
-        "lease_until": reading.moment(noted.lease_until),
+        "lease_until": moment(noted.lease_until),
         "state": noted.state,
         "closed": saving.why_closed(noted),
     }
@@ -146,4 +147,4 @@ def _user(request: HttpRequest) -> User:
 
 
 def _state(assignment: Assignment) -> dict[str, Any]:
-    return {"state": assignment.state, "submitted_at": reading.moment(assignment.submitted_at)}
+    return {"state": assignment.state, "submitted_at": moment(assignment.submitted_at)}

@@ -11,8 +11,7 @@ from statistics import median
 from django.db.models import Count, F, Max, Q, QuerySet
 
 from annotation.calibration import Answer, Drift, drift_by_annotator, is_right_score
-from annotation.models import Annotation, Assignment, Campaign
-from annotation.progress import DECIDED
+from annotation.models import DECIDED, Annotation, Assignment, Campaign
 from annotation.vocabulary import AssignmentState
 
 IDLE_SHARE = 0.5

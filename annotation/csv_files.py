@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from annotation.export_sight import Sight
-from annotation.exporting import ExportedSet, Said, moment
+from annotation.exporting import ExportedSet, Said
+from annotation.times import moment
 from benchmark.rules.vocabulary import Mark
 from runs.exporting import opaque_trial
 from runs.reporting.as_csv import neutral

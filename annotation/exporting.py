@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -78,8 +77,7 @@ class ExportedSet:
     @property
     def rater(self) -> str:
         """Who marked: the name of an account, or of somebody elsewhere; empty for a free set."""
-        annotator = self.assignment.annotator
-        return annotator.get_username() if annotator is not None else self.assignment.rater
+        return self.assignment.rater_name
 
 
 def sets_of(campaign: Campaign, *, with_expired: bool) -> QuerySet[Assignment]:
@@ -101,11 +99,6 @@ def read_sets(
         said = _said([assignment.pk for assignment in chunk], sight=sight, with_history=with_history)
         for assignment in chunk:
             yield ExportedSet(assignment=assignment, said=said[assignment.pk])
-
-
-def moment(at: datetime | None) -> str | None:
-    """A time as RFC 3339 in UTC, or None."""
-    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _said(ids: list[int], *, sight: Sight, with_history: bool) -> dict[int, list[Said]]:

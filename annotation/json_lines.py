@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from annotation.export_sight import Sight
-from annotation.exporting import ExportedSet, Said, moment
+from annotation.exporting import ExportedSet, Said
 from annotation.models import Adjudication, Comment, Picture, Revision
+from annotation.times import moment
 from runs.exporting import opaque_trial
 
 SCHEMA = "proofroom/annotation/1"

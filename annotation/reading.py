@@ -14,6 +14,7 @@ from annotation.hidden_facts import hidden_by
 from annotation.models import Annotation, Assignment, Campaign, Comment, Item, Picture, Revision
 from annotation.operations import Asked
 from annotation.progress import Progress, progress_of, seconds_left, usual_ms
+from annotation.times import moment
 from annotation.vocabulary import Change, MarkSet
 from people.roles import Refused, is_lead
 
@@ -66,7 +67,7 @@ def document(assignment: Assignment, viewer: User | AnonymousUser) -> dict[str, 
         "task": {"key": task.key, "title": task.title, "request": task.request},
         "round": assignment.round.number,
         "state": assignment.state,
-        "owner": assignment.annotator.get_username() if assignment.annotator else assignment.rater or None,
+        "owner": assignment.rater_name or None,
         "is_mine": assignment.annotator_id is not None and assignment.annotator_id == viewer.pk,
         "guideline": guideline and {"id": guideline.pk, "version": guideline.version, "text": guideline.text},
         "sequence": assignment.sequence,
@@ -197,11 +198,6 @@ def asked_of(item: Item, campaign: Campaign) -> Asked:
         return Asked(marks=campaign.marks)
     scale = _scale(item, campaign)
     return Asked(is_rating=True, minimum=scale.get("minimum", 0), maximum=scale.get("maximum", 100))
-
-
-def moment(at: Any) -> str | None:
-    """Return a time as RFC 3339 in UTC, or None."""
-    return None if at is None else at.isoformat().replace("+00:00", "Z")
 
 
 UNTOUCHED: dict[str, Any] = {"mark": "", "score": None, "problem": "", "problem_text": "", "note": None}

@@ -1,4 +1,4 @@
-"""Text and JSON that a browser sent, made storable: no NUL, no half of a surrogate pair."""
+"""What a browser sent, made fit for the database: text, JSON and keys of rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from math import isfinite
 from typing import Any
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # NUL, and halves of a surrogate pair
 
 
 def clean(text: str) -> str:
@@ -25,3 +25,9 @@ def clean_json(value: Any, *, depth: int = 20) -> Any:
     if isinstance(value, dict):
         return {clean(str(key)): clean_json(each, depth=depth - 1) for key, each in value.items()}
     return value
+
+
+def row_key(text: str) -> int:
+    """Return the key of a row that an address or a form names; 0, which no row has, where it names none."""
+    # No database counts as far as longer numbers, and Python refuses to read very long ones.
+    return int(text) if text.isdecimal() and len(text) < 16 else 0

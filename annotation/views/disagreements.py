@@ -17,6 +17,7 @@ from annotation.blindness import require_not_blind
 from annotation.models import Adjudication, Campaign, Item
 from annotation.pairing import Between, Settled, marks_on, raters
 from annotation.pairing import disagreements as differing
+from annotation.texts import row_key
 from annotation.vocabulary import CampaignState, MarkSet
 from benchmark.display import whole
 from benchmark.models import Task
@@ -84,17 +85,13 @@ def _campaign(request: HttpRequest, campaign_id: int) -> Campaign:
 
 
 def _filters(values: Any, *, item: int = 0) -> Filters:
-    def number(name: str) -> int:
-        text = values.get(name, "")
-        return int(text) if text.isdecimal() and len(text) < 16 else 0
-
     between, settled = values.get("between", ""), values.get("settled", "")
     return Filters(
         between=Between(between) if between in set(Between) else Between.PEOPLE,
         settled=Settled(settled) if settled in set(Settled) else Settled.OPEN,
         task=values.get("task", "")[:64],
-        after=number("after"),
-        item=item or number("item"),
+        after=row_key(values.get("after", "")),
+        item=item or row_key(values.get("item", "")),
     )
 
 

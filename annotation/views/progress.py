@@ -26,6 +26,7 @@ from annotation.campaign_progress import (
 from annotation.models import Annotation, Assignment, Campaign, Item
 from annotation.pairing import Between, Settled, disagreements
 from annotation.progress import NOTHING, progress_by_assignment
+from annotation.texts import row_key
 from annotation.vocabulary import AssignmentState, CampaignState, EnvironmentProblem
 from benchmark.display import UNDEFINED, duration, points, signed_points, whole
 from benchmark.models import Task
@@ -283,8 +284,7 @@ def _exports(shown: Campaign) -> list[dict[str, str]]:
 
 
 def _key(request: HttpRequest, name: str) -> int:
-    text = request.GET.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 16 else 0
+    return row_key(request.GET.get(name, ""))
 
 
 _SET_TABS = (
