@@ -74,7 +74,8 @@ def assignment(request: HttpRequest, assignment_id: int) -> dict[str, Any]:
 @router.get("/assignments/{assignment_id}/changes")
 def changes(request: HttpRequest, assignment_id: int, after: int = 0) -> dict[str, Any]:
     """What was saved after a sequence number, for another tab to catch up."""
-    return reading.changes(reading.assignment_for(request.user, assignment_id), after=after)
+    found = reading.assignment_for(request.user, assignment_id)
+    return reading.changes(found, after=after) | {"closed": saving.why_closed(found)}
 
 
 @router.post("/assignments/{assignment_id}/operations", response={200: dict[str, Any], 422: Refusal})
@@ -99,6 +100,7 @@ def note_presence(request: HttpRequest, assignment_id: int, sent: PresenceIn) ->
         "sequence": noted.sequence,
         "lease_until": reading.moment(noted.lease_until),
         "state": noted.state,
+        "closed": saving.why_closed(noted),
     }
 
 

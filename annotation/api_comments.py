@@ -63,12 +63,10 @@ def write_comment(request: HttpRequest, assignment_id: int, wanted: CommentIn) -
         pk=wanted.annotation,
         assignment=assignment,
     )
+    assert request.user.is_authenticated
     try:
         added = comments.add_to_assignment(
-            annotation,
-            by=request.user,
-            text=wanted.text,
-            parent=wanted.parent,  # type: ignore[arg-type]
+            annotation, by=request.user, text=wanted.text, parent=wanted.parent
         )
     except comments.BadComment as bad:
         return Status(422, {"detail": str(bad)})

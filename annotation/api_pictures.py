@@ -1,31 +1,36 @@
-"""Screenshots of annotators as data: added to an outcome, taken out of it, and brought back."""
+"""Screenshots of annotators as data: added once, removed, brought back."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from ninja import File, Form, Router, Schema, UploadedFile
+from ninja import File, Form, Router, Schema
+from ninja.files import UploadedFile
 from ninja.responses import Status
 
 from annotation import pictures, reading
 from annotation.models import Annotation, Picture
+from annotation.pictures import LARGEST_FILE, PictureRefused, SetClosed
 from annotation.vocabulary import PictureSource
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 router = Router(tags=["annotation"])
 
 
 class Refusal(Schema):
-    """Why a picture was refused, in one sentence."""
+    """Why a picture was refused: one sentence."""
 
     detail: str
 
 
 class PictureIn(Schema):
-    """Which outcome a picture belongs to, how it came, and the name of this act."""
+    """Which outcome a screenshot belongs to, and how it came."""
 
     operation: UUID
     annotation: int
@@ -33,57 +38,68 @@ class PictureIn(Schema):
 
 
 @router.post(
-    "/assignments/{assignment_id}/pictures", response={201: dict[str, Any], 409: Refusal, 422: Refusal}
+    "/assignments/{assignment_id}/pictures", response={200: dict[str, Any], 409: Refusal, 422: Refusal}
 )
-def add_picture(
-    request: HttpRequest,
-    assignment_id: int,
-    sent: Form[PictureIn],
-    file: File[UploadedFile],
+def add(
+    request: HttpRequest, assignment_id: int, sent: Form[PictureIn], file: File[UploadedFile]
 ) -> Status[Any]:
-    """Add a screenshot to an outcome; the same operation sent again answers with what it made."""
-    found = reading.own_assignment(request.user, assignment_id)
-    annotation = get_object_or_404(
-        Annotation.objects.select_related("assignment__campaign"), pk=sent.annotation, assignment=found
+    """Keep a screenshot of an outcome; the same operation sent again is answered as the first time."""
+    found = get_object_or_404(
+        Annotation.objects.select_related("assignment__campaign"),
+        pk=sent.annotation,
+        assignment=reading.assignment_for(request.user, assignment_id),
     )
+    # One byte more than is allowed is enough to refuse it.
+    content = file.read(LARGEST_FILE + 1)
     try:
-        picture = pictures.add_picture(
-            annotation,
+        added = pictures.add_picture(
+            found,
             operation=sent.operation,
             source=sent.source,
-            # One byte more than is taken, so that what is too large is told by its sentence.
-            content=file.read(pictures.LARGEST_FILE + 1),
-            by=request.user,
+            content=content,
+            by=_user(request),
             now=timezone.now(),
         )
-    except pictures.PictureRefused as refused:
-        return Status(422, {"detail": str(refused)})
-    return Status(201, reading.picture_document(picture) | {"annotation": annotation.pk})
+    except PictureRefused as refused:
+        return _refusal(refused)
+    return Status(200, reading.picture_document(added))
 
 
-@router.delete("/pictures/{picture_id}", response={204: None, 409: Refusal})
-def remove_picture(request: HttpRequest, picture_id: int) -> Status[Any]:
-    """Take a picture out of its outcome; its bytes stay, so that this can be undone."""
+@router.delete("/pictures/{picture_id}", response={200: dict[str, Any], 409: Refusal})
+def remove(request: HttpRequest, picture_id: int) -> Status[Any]:
+    """Take a screenshot out of its outcome; `restore` brings it back."""
+    found = _picture(request, picture_id)
     try:
-        pictures.remove_picture(_own(request, picture_id), by=request.user, now=timezone.now())
-    except pictures.PictureRefused as refused:
-        return Status(409, {"detail": str(refused)})
-    return Status(204, None)
+        pictures.remove_picture(found, by=_user(request), now=timezone.now())
+    except PictureRefused as refused:
+        return _refusal(refused)
+    return Status(200, reading.picture_document(found))
 
 
 @router.post("/pictures/{picture_id}/restore", response={200: dict[str, Any], 409: Refusal})
-def restore_picture(request: HttpRequest, picture_id: int) -> Status[Any]:
-    """Bring a removed picture back."""
-    picture = _own(request, picture_id)
+def restore(request: HttpRequest, picture_id: int) -> Status[Any]:
+    """Bring a removed screenshot back."""
+    found = _picture(request, picture_id)
     try:
-        pictures.restore_picture(picture, by=request.user)
-    except pictures.PictureRefused as refused:
-        return Status(409, {"detail": str(refused)})
-    return Status(200, reading.picture_document(picture) | {"annotation": picture.annotation_id})
+        pictures.restore_picture(found, by=_user(request))
+    except PictureRefused as refused:
+        return _refusal(refused)
+    return Status(200, reading.picture_document(found))
 
 
-def _own(request: HttpRequest, picture_id: int) -> Picture:
+def _picture(request: HttpRequest, picture_id: int) -> Picture:
     found = Picture.objects.select_related("annotation__assignment").filter(pk=picture_id).first()
-    if found is None or found.annotation.assignment.annotator_id != request.user.pk:
+    if found is None:
         raise Http404("There is no such picture among yours.")
+    reading.assignment_for(request.user, found.annotation.assignment_id)
     return found
+
+
+def _user(request: HttpRequest) -> User:
+    # The router lets nobody in who is not signed in.
+    assert request.user.is_authenticated
+    return request.user
+
+
+def _refusal(refused: PictureRefused) -> Status[Any]:
+    return Status(409 if isinstance(refused, SetClosed) else 422, {"detail": str(refused)})

@@ -121,7 +121,9 @@ def require_sight(user: User | AnonymousUser, campaign: Campaign) -> None:
     """Raise StillBlind where a page would show a person what the campaign hides from that person."""
     if not user.is_authenticated or campaign.pk not in blind_campaigns(user):
         return
-    refusal = _refusal(user, list(_blind_to(user).filter(runs__in=campaign.runs.all()).values_list("pk", flat=True)))
+    refusal = _refusal(
+        user, list(_blind_to(user).filter(runs__in=campaign.runs.all()).values_list("pk", flat=True))
+    )
     raise StillBlind(
         f"Marks of the judge and of others in {campaign.name} are hidden from you: {refusal['why']}",
         way_on=refusal["way_on"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from django.http import QueryDict
 from django.utils import timezone
@@ -63,17 +63,15 @@ class Given:
     @classmethod
     def from_values(cls, values: QueryDict) -> Self:
         """Read a form that was sent."""
-        plain = {
+        read: dict[str, Any] = {
             name: str(values.get(name, "")).strip()
             for name in _PLAIN
             if name in values  # what a browser left out keeps its default
         }
+        for name in ("runs", "tasks", "strata", "annotators"):
+            read[name] = tuple(map(str, values.getlist(name)))
         return cls(
-            **plain,
-            **{
-                name: tuple(map(str, values.getlist(name)))
-                for name in ("runs", "tasks", "strata", "annotators")
-            },
+            **read,
             only_executed="only_executed" in values,
             is_blind="is_blind" in values,
             scales=tuple(_scales_of(values)),

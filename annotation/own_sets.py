@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 
 from annotation.models import Annotation, Assignment, Campaign
-from annotation.overview import with_counts
-from annotation.standing import DECIDED
+from annotation.standing import DECIDED, NOTHING, progress_by_assignment
 from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.display import duration
 
@@ -76,24 +75,27 @@ class Waiting:
 def waiting_for(user: User | AnonymousUser, *, now: datetime) -> Waiting:
     """Return a person's sets and where to take the next one, in a number of queries that does not grow."""
     rows = list(
-        with_counts(Assignment.objects.filter(annotator=user.pk))
+        Assignment.objects.filter(annotator=user.pk)
         .select_related("campaign", "round__trial__task")
         .order_by(F("campaign__deadline").asc(nulls_last=True), F("taken_at").asc(nulls_last=True), "pk")
     )
+    progress = progress_by_assignment([row.pk for row in rows])
     pace = _paces(user, {row.campaign_id for row in rows if row.state == AssignmentState.OPEN})
     free_places = _free_places([row for row in rows if row.state == AssignmentState.EXPIRED])
-    sets = [
-        OpenSet(
-            assignment=row,
-            total=row.total,
-            decided=row.decided,
-            problems=row.problems,
-            time_left=duration(pace.get(row.campaign_id, USUAL_SECONDS) * (row.total - row.decided)),
-            is_late=row.campaign.deadline is not None and row.campaign.deadline <= now,
-            is_free_again=(row.campaign_id, row.round_id, row.copy) in free_places,
+    sets = []
+    for row in rows:
+        far = progress.get(row.pk, NOTHING)
+        sets.append(
+            OpenSet(
+                assignment=row,
+                total=far.total,
+                decided=far.decided,
+                problems=far.problems,
+                time_left=duration(pace.get(row.campaign_id, USUAL_SECONDS) * far.left),
+                is_late=row.campaign.deadline is not None and row.campaign.deadline <= now,
+                is_free_again=(row.campaign_id, row.round_id, row.copy) in free_places,
+            )
         )
-        for row in rows
-    ]
     at_work = [
         each
         for each in sets
@@ -153,7 +155,8 @@ def _queues(user: User | AnonymousUser, *, busy: set[int], now: datetime) -> lis
         )
         .order_by()
         .values("campaign")
-        .annotate(n=Count("pk"))
+        # Two free copies of one round are one set for this person, who never marks a round twice.
+        .annotate(n=Count("round", distinct=True))
         .values("n")
     )
     campaigns = (

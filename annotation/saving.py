@@ -73,6 +73,7 @@ class Saved:
             ],
             "sequence": self.assignment.sequence,
             "progress": reading.progress_document(self.progress),
+            "closed": why_closed(self.assignment),
         }
 
 

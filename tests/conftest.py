@@ -10,6 +10,7 @@ import pytest
 LONGEST_FIRST = ("whole/test_demo.py", "whole/", "scale/", "browser/", "runs/adapters/")
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are processors: many tests wait for other processes."""
     return (os.cpu_count() or 1) + 1
@@ -39,3 +40,9 @@ def own_blobs(settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     return folder
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(settings) -> None:
+    """Hash passwords quickly: how slowly they are hashed in use is Django's own business."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -16,8 +16,9 @@ from django.views.decorators.http import require_safe
 from annotation.blindness import blind_campaigns
 from annotation.calibration import Drift
 from annotation.models import Annotation, Assignment, Campaign, Item
-from annotation.overview import Standing, Tally, idle_sets, idle_since, last_sign, standing_of, with_counts
+from annotation.overview import Standing, Tally, idle_sets, idle_since, last_sign, standing_of
 from annotation.pairing import Between, Settled, disagreements
+from annotation.standing import NOTHING, progress_by_assignment
 from annotation.vocabulary import AssignmentState, CampaignState, EnvironmentProblem
 from benchmark.display import UNDEFINED, duration, points, signed_points, whole
 from benchmark.models import Task
@@ -175,23 +176,24 @@ def _projects(request: HttpRequest, standing: Standing) -> dict[str, Any]:
 
 def _sets(request: HttpRequest, shown: Campaign, standing: Standing, *, idle: int) -> dict[str, Any]:
     """Sets of one state, a page at a time, by the key of the last one; those without a sign first of all."""
-    counts = standing.sets | {"idle": idle}
+    counts = {**standing.sets, "idle": idle}
     wanted = request.GET.get("sets", "")
     if wanted not in counts:
         wanted = "idle" if idle else "open" if counts["open"] else "free" if counts["free"] else "submitted"
     after = _key(request, "sets_after")
-    page = with_counts(_of_state(shown, wanted).filter(pk__gt=after))
+    page = _of_state(shown, wanted).filter(pk__gt=after)
     found = list(
         page.select_related("annotator", "campaign", "round__trial__task").order_by("pk")[: ROWS_A_PAGE + 1]
     )
     rows = found[:ROWS_A_PAGE]
+    progress = progress_by_assignment([row.pk for row in rows])
     until = idle_since(shown, now=timezone.now())
     return {
         "rows": [
             {
                 "assignment": row,
                 "task": row.round.trial.task,
-                "words": f"{row.decided} of {row.total}",
+                "progress": progress.get(row.pk, NOTHING),
                 "seen_at": last_sign(row),
                 "is_idle": wanted in ("idle", "open")
                 and row.lease_until is not None

@@ -179,6 +179,7 @@ def test_asking_the_same_person_again_changes_nothing(client):
 
 def test_a_reveal_is_listed_with_its_reason(client):
     mine = campaigns.taken()
+    assert mine.annotator is not None
     reveal(mine, by=mine.annotator, reason="The footer <b>names</b> its model.")
 
     page = client.get(page_of(mine.campaign)).text
@@ -225,6 +226,7 @@ def test_the_page_asks_as_often_for_a_large_campaign_as_for_a_small_one(client):
         for each in sets_of(campaign):
             rows = mark_all(each, submit=False)
             flag(Annotation.objects.select_related("assignment__campaign").get(pk=rows[0].pk))
+            assert each.annotator is not None
             reveal(each, by=each.annotator, reason="for the count")
 
     counted = [queries(client, page_of(campaign)) for campaign in (small, large)]

@@ -82,6 +82,7 @@ def test_an_annotation_of_another_set_is_not_found(mine):
     other = campaigns.taken()
     annotation = other.annotations.order_by("pk")[0]
 
+    assert mine.annotator is not None
     answer = seat(mine.annotator).post(
         api(mine), {"annotation": annotation.pk, "text": "x"}, content_type="application/json"
     )
@@ -99,6 +100,7 @@ def test_an_empty_or_endless_comment_is_refused_with_a_sentence(mine, text):
 
 def test_an_answer_never_leaves_its_thread(mine):
     other = campaigns.taken()
+    assert other.annotator is not None
     root = say(seat(other.annotator), other).json()["id"]
 
     answer = say(seat(mine.annotator), mine, "x", parent=root)

@@ -72,8 +72,9 @@ def test_people_and_judge_are_laid_beside_each_other_on_demand(client):
 
 def test_environment_problems_and_expired_sets_make_no_disagreement():
     campaign = disputed()
-    second = next(each for each in sets_of(campaign) if each.annotator.username == NAMES[1])
+    second = campaign.assignments.get(annotator__username=NAMES[1])
     campaign.assignments.filter(pk=second.pk).update(state="open")
+    second.refresh_from_db()
     flag(second.annotations.select_related("assignment__campaign").order_by("item__position")[0])
 
     assert not disagreements(campaign, between=Between.PEOPLE, settled=Settled.OPEN).exists()

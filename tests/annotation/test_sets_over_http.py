@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
@@ -17,7 +16,6 @@ from annotation.models import (
     Annotation,
     Assignment,
     Campaign,
-    Picture,
     WebhookDelivery,
 )
 from annotation.vocabulary import AssignmentState, Centre
@@ -346,53 +344,6 @@ def test_a_campaign_gives_sets_to_its_annotators_and_does_not_exist_for_others(m
     assert taken.json() == {"assignment": mine.pk, "alias": mine.alias}
     assert other.status_code == 404
     assert (closed.status_code, "is closed" in closed.json()["detail"]) == (409, True)
-
-
-def test_a_picture_is_added_once_taken_out_and_brought_back(mine, person):
-    annotation = mine.annotations.earliest("pk")
-    sent = {"operation": str(uuid4()), "annotation": annotation.pk, "source": "paste"}
-
-    answers = [
-        person.client.post(f"{person.base}/pictures", sent | {"file": _png()}).json() for _ in range(2)
-    ]
-
-    assert answers[0] == answers[1]
-    assert Picture.objects.count() == 1
-    shown = person.get()["annotations"][0]["pictures"]
-    assert shown == [{key: answers[0][key] for key in ("id", "url", "width", "height")}]
-    assert person.client.get(shown[0]["url"]).status_code == 200
-    assert person.client.delete(f"/api/v1/pictures/{answers[0]['id']}").status_code == 204
-    assert person.get()["annotations"][0]["pictures"] == []
-    assert person.client.post(f"/api/v1/pictures/{answers[0]['id']}/restore").status_code == 200
-    assert len(person.get()["annotations"][0]["pictures"]) == 1
-
-
-def test_pictures_of_others_do_not_exist_and_what_is_no_picture_is_refused_with_a_sentence(mine, person):
-    annotation = mine.annotations.earliest("pk")
-    sent: dict[str, Any] = {"operation": str(uuid4()), "annotation": annotation.pk, "source": "upload"}
-    added = person.client.post(f"{person.base}/pictures", sent | {"file": _png()}).json()["id"]
-    other, lead = Person(campaigns.person(), mine), Person(campaigns.lead(), mine)
-
-    for stranger in (other, lead):
-        assert stranger.client.delete(f"/api/v1/pictures/{added}").status_code == 404
-    sent["operation"] = str(uuid4())
-    text = SimpleUploadedFile("a.png", b"no picture", "image/png")
-    assert other.client.post(f"{other.base}/pictures", sent | {"file": _png()}).status_code == 404
-    assert lead.client.post(f"{lead.base}/pictures", sent | {"file": _png()}).status_code == 403
-    refused = person.client.post(f"{person.base}/pictures", sent | {"file": text})
-    assert (refused.status_code, "PNG" in refused.json()["detail"]) == (422, True)
-    sent["annotation"] = HUGE
-    assert person.client.post(f"{person.base}/pictures", sent | {"file": _png()}).status_code == 404
-
-
-def _png() -> SimpleUploadedFile:
-    from io import BytesIO
-
-    from PIL import Image
-
-    content = BytesIO()
-    Image.new("RGB", (3, 2), "red").save(content, "PNG")
-    return SimpleUploadedFile("shot.png", content.getvalue(), "image/png")
 
 
 def test_an_expired_set_is_still_read_by_who_worked_on_it(mine, person):

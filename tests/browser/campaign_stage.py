@@ -75,6 +75,7 @@ def at_work(runs: Sequence[Run], people: Sequence[User], *, by: User, is_blind: 
     made = Campaign.objects.create(
         name="Judge scripted against people, May",
         seed=11,
+        tasks=["seed-library", "corner-shop"],
         overlap=2,
         distribution=Distribution.PLANNED,
         is_blind=is_blind,
@@ -83,8 +84,12 @@ def at_work(runs: Sequence[Run], people: Sequence[User], *, by: User, is_blind: 
     )
     made.runs.set(runs)
     made.annotators.set(people)
-    rounds = list(Round.objects.filter(trial__run__in=runs).order_by("trial", "-number"))
-    final = {round_.trial_id: round_ for round_ in reversed(rounds)}
+    rounds = (
+        Round.objects.filter(trial__run__in=runs).select_related("trial__task").order_by("trial", "-number")
+    )
+    final = {
+        round_.trial_id: round_ for round_ in reversed(list(rounds)) if round_.trial.task.key in made.tasks
+    }
     outcomes = ExpectedOutcome.objects.filter(
         criterion__task__trials__in=list(final),
         verdicts__judging__round__in=final.values(),
@@ -168,9 +173,11 @@ def picture_on(annotation: Annotation) -> None:
     ImageDraw.Draw(image).rectangle((40, 60, 600, 120), fill="#35533f")
     stream = io.BytesIO()
     image.save(stream, "PNG")
+    person = annotation.assignment.annotator
+    assert person is not None
     pictures.add_picture(
         annotation,
-        by=annotation.assignment.annotator,
+        by=person,
         operation=uuid4(),
         source=PictureSource.PASTE,
         content=stream.getvalue(),

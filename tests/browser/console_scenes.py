@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.sessions.models import Session
 
-from annotation import queue
+from annotation import comments, queue
 from annotation.models import ActiveTime, Annotation, Assignment, Guideline, Revision
 from benchmark.rules.records import CriterionSpec, OutcomeSpec, TaskSpec
 from people.models import Preferences
@@ -26,9 +26,13 @@ RUBRIC: tuple[tuple[str, str, int, tuple[str, ...]], ...] = (
 
 
 def seed_set(
-    *, mark_set: str = "three", guideline: str = "", keys: dict[str, str] | None = None
+    *,
+    mark_set: str = "three",
+    centre: str = "evidence",
+    guideline: str = "",
+    keys: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """One person with the seed library of five criteria and fourteen outcomes, live."""
+    """One person with the seed library of five criteria and fourteen outcomes."""
     criteria = tuple(
         CriterionSpec(
             key=f"c{place}",
@@ -39,13 +43,13 @@ def seed_set(
         )
         for place, (title, kind, weight, texts) in enumerate(RUBRIC)
     )
-    return _taken(_task(criteria), mark_set=mark_set, guideline=guideline, keys=keys)
+    return _taken(_task(criteria), mark_set=mark_set, centre=centre, guideline=guideline, keys=keys)
 
 
-def long_set(*, outcomes: int, criteria: int = 1) -> dict[str, Any]:
+def long_set(*, outcomes: int, criteria: int = 1, centre: str = "evidence") -> dict[str, Any]:
     """One person with so many outcomes in each of so many criteria."""
     of = tuple(make.criterion(f"c{number}", outcomes=outcomes) for number in range(criteria))
-    return _taken(_task(of))
+    return _taken(_task(of), centre=centre)
 
 
 def rated_set() -> dict[str, Any]:
@@ -71,6 +75,14 @@ def expire(*, assignment: int) -> dict[str, Any]:
     return {}
 
 
+def answer(*, assignment: int, text: str) -> dict[str, Any]:
+    """Answer the question about the first outcome as a lead."""
+    row = Assignment.objects.select_related("campaign").get(pk=assignment)
+    first = row.annotations.select_related("assignment__campaign", "item").order_by("item__position")[0]
+    comments.add_to_assignment(first, by=campaigns.lead(), text=text)
+    return {}
+
+
 def saved(*, assignment: int) -> dict[str, Any]:
     """What the site holds of a set: its history in order, and how it stands."""
     row = Assignment.objects.get(pk=assignment)
@@ -86,12 +98,17 @@ def saved(*, assignment: int) -> dict[str, Any]:
 
 
 def _taken(
-    task: TaskSpec, *, mark_set: str = "three", guideline: str = "", keys: dict[str, str] | None = None
+    task: TaskSpec,
+    *,
+    mark_set: str = "three",
+    centre: str = "evidence",
+    guideline: str = "",
+    keys: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     annotator = campaigns.person(password=campaigns.PASSWORD)
     if keys is not None:
         Preferences.objects.create(user=annotator, keys=keys)
-    of = campaigns.opened(_run(task), annotators=[annotator], mark_set=mark_set)
+    of = campaigns.opened(_run(task), annotators=[annotator], mark_set=mark_set, centre=centre)
     if guideline:
         Guideline.objects.create(campaign=of, version=2, text=guideline)
     return _numbers(queue.take_next(of, annotator))

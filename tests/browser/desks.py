@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +78,14 @@ class Desk:
         expect(self.page.locator("[data-console][data-ready]")).to_be_attached(timeout=PATIENCE)
         return self
 
+    def stop_the_application(self) -> None:
+        """Make room: only so many applications run at once."""
+        stop = self.page.locator("[data-act=stop]:visible")
+        if stop.count():
+            # Also from under a dialog that a test left open.
+            stop.evaluate("button => button.click()")
+            expect(stop).to_be_hidden(timeout=PATIENCE)
+
     def another_window(self) -> Desk:
         """A second window of the same browser."""
         return _desk(self.context.new_page(), self.site, self.rows).open()
@@ -102,15 +112,25 @@ def sit_down(
 
 def sign_in(page: Page, rows: dict[str, Any]) -> None:
     """Fill the form by keyboard; its first field has the focus."""
+    expect(page.get_by_label("Name")).to_be_focused(timeout=PATIENCE)
     page.keyboard.type(rows["username"])
     page.keyboard.press("Tab")
     page.keyboard.type(rows["password"])
     page.keyboard.press("Enter")
 
 
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for something that no page shows."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
 def lose_the_answer(route: Route) -> None:
     """Let a request reach the site, and break the line before its answer comes."""
-    route.fetch()
+    # Not a browser, it cannot resolve *.localhost; the interface answers on the loopback name too.
+    route.fetch(url=route.request.url.replace("proofroom.localhost", "127.0.0.1"))
     route.abort("connectionreset")
 
 

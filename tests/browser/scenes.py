@@ -107,14 +107,19 @@ def large_run(*, trials: int) -> dict[str, Any]:
 
 def campaigns() -> dict[str, Any]:
     """A draft, a campaign at work and one with free sets, over the finished runs of the world."""
-    by = User.objects.get(username=NAME)
-    runs = list(
-        Run.objects.filter(state=RunState.FINISHED, trials__rounds__isnull=False)
-        .distinct()
-        .order_by("pk")[:3]
-    )
+    by, runs = User.objects.get(username=NAME), _finished()
     people = campaign_stage.annotators()
-    draft = campaign_stage.draft(runs, people, by=by)
     at_work = campaign_stage.at_work(runs, people, by=by)
     free = campaign_stage.queue_of_sets(runs[:1], people, by=by)
-    return {"draft": draft.pk, "at_work": at_work.pk, "free": free.pk}
+    return draft_campaign() | {"at_work": at_work.pk, "free": free.pk}
+
+
+def draft_campaign() -> dict[str, Any]:
+    """A campaign that is planned and can be opened."""
+    by = User.objects.get(username=NAME)
+    return {"draft": campaign_stage.draft(_finished(), campaign_stage.annotators(), by=by).pk}
+
+
+def _finished() -> list[Run]:
+    runs = Run.objects.filter(state=RunState.FINISHED, trials__rounds__isnull=False)
+    return list(runs.distinct().order_by("pk")[:3])

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser import looks
 from tests.browser.conftest import WIDE, Site
-from tests.browser.desks import PATIENCE, Desk, sign_in, sit_down
+from tests.browser.desks import PATIENCE, Desk, sign_in, sit_down, until
 
 type Opened = Callable[..., Desk]
 
@@ -35,12 +35,13 @@ def desk(site: Site, browser: Browser) -> Iterator[Opened]:
 
     yield open_one
     for each in opened:
+        each.stop_the_application()
         each.context.close()
         assert not each.complaints
 
 
 def test_an_annotator_goes_from_sign_in_to_submit_with_the_keyboard_alone(site: Site, browser: Browser):
-    rows = site.scene("console_scenes.seed_set")
+    rows = site.scene("console_scenes.seed_set", centre="live")
     page = browser.new_context(viewport=WIDE).new_page()
     page.goto(f"{site.address}/sign-in/?next={rows['path']}")
     sign_in(page, rows)
@@ -147,7 +148,7 @@ def test_keys_are_off_by_one_switch(desk: Opened):
     here = desk()
 
     here.press("?")
-    here.page.get_by_label("Use keys on this site").uncheck()
+    here.page.get_by_label("Use keys in this browser").uncheck()
     here.press("Escape", "p", "j")
 
     expect(here.current).to_contain_text("A catalogue, a search field")
@@ -171,7 +172,7 @@ def test_undo_goes_back_to_the_beginning_of_the_assignment_also_after_a_reload(d
     here = desk()
     here.press("p", "a", "n")
     here.page.keyboard.type("A note")
-    here.press("Escape", "f", "e", "Enter")
+    here.press("Escape", "f", "e", " ", "Enter")
     here.pick(0)
     here.press("f")
     here.is_all_saved()
@@ -188,13 +189,13 @@ def test_undo_goes_back_to_the_beginning_of_the_assignment_also_after_a_reload(d
 
 
 def test_a_person_returns_to_the_same_outcome_scroll_filter_and_viewport(desk: Opened, site: Site):
-    here = desk("long_set", outcomes=12, criteria=8)
+    here = desk("long_set", outcomes=12, criteria=8, centre="live")
     here.page.get_by_role("button", name="Phone").click()
     here.pick(70)
     here.page.evaluate("document.querySelector('[data-outcomes]').scrollTop = 1500")
     scroll = here.page.evaluate("document.querySelector('[data-outcomes]').scrollTop")
     here.page.goto("about:blank")
-    _until(lambda: here.held()["place"].get("scroll") == scroll)
+    until(lambda: here.held()["place"].get("scroll") == scroll)
 
     again = desk(rows=here.rows)
 
@@ -257,7 +258,7 @@ def test_panes_are_made_wider_by_arrow_keys_and_stay_so(desk: Opened):
     here.open()
 
     expect(splitter).to_have_attribute("aria-valuenow", "324")
-    assert here.page.locator("[data-list]").bounding_box()["width"] == 324
+    assert here.page.locator("[data-list]").evaluate("pane => pane.offsetWidth") == 324
 
 
 def test_panes_are_dragged_over_the_frame(desk: Opened):
@@ -283,10 +284,15 @@ def test_ratings_are_numbers_within_their_scale(desk: Opened):
     expect(here.page.get_by_role("alert")).to_have_text("Give a number from 0 to 100.")
     box.fill("72.5")
     here.press("Enter")
+    expect(here.page.locator("[data-text]")).to_contain_text("How good is design?")
+    here.is_all_saved()
+    assert [each["score"] for each in here.held()["annotations"]] == [72.5, None]
+    # The field of the next one has the focus already.
+    here.page.keyboard.type("80")
+    here.press("Enter")
     here.is_all_saved()
 
-    assert [each["score"] for each in here.held()["annotations"]] == [72.5, None]
-    expect(here.page.locator("[data-text]")).to_contain_text("How good is design?")
+    assert [each["score"] for each in here.held()["annotations"]] == [72.5, 80]
 
 
 def test_time_counts_for_the_outcome_that_was_in_hand(desk: Opened):
@@ -296,7 +302,7 @@ def test_time_counts_for_the_outcome_that_was_in_hand(desk: Opened):
     here.page.wait_for_timeout(1500)
     here.press("j")
 
-    _until(lambda: here.held()["annotations"][1]["active_ms"] >= 1000)
+    until(lambda: here.held()["annotations"][1]["active_ms"] >= 1000)
     assert here.held()["annotations"][3]["active_ms"] == 0
 
 
@@ -308,6 +314,29 @@ def test_the_guideline_is_text_and_its_version_is_said(desk: Opened):
     expect(here.page.locator(".conventions .given-text").first).to_have_text(
         "First line\n<b>second</b>", use_inner_text=True
     )
+
+
+def test_a_question_to_the_lead_is_kept_until_it_was_sent(desk: Opened, site: Site):
+    here = desk()
+    here.page.get_by_text("Ask the lead").click()
+    words = here.page.get_by_label("Your question or answer")
+    here.context.set_offline(True)
+    words.fill("Does a greyed-out button count?")
+    here.page.get_by_role("button", name="Send").click()
+    expect(here.page.get_by_role("alert")).to_contain_text("Not sent, and kept here", timeout=PATIENCE)
+    here.context.set_offline(False)
+    here.press("Escape", "j", "k")
+
+    expect(words).to_have_value("Does a greyed-out button count?")
+    here.page.get_by_role("button", name="Send").click()
+
+    expect(here.page.locator("[data-talk-said]")).to_contain_text(
+        "Does a greyed-out button count?", timeout=PATIENCE
+    )
+    expect(words).to_have_value("")
+    site.scene("console_scenes.answer", assignment=here.rows["assignment"], text="Yes.")
+    here.open()
+    expect(here.page.locator("[data-talk-said] li")).to_have_count(2, timeout=PATIENCE)
 
 
 def test_thousands_of_outcomes_can_be_marked(desk: Opened):
@@ -323,10 +352,10 @@ def test_thousands_of_outcomes_can_be_marked(desk: Opened):
 
 @pytest.mark.parametrize("look", [{}, {"dark": True}, {"narrow": True}], ids=["light", "dark", "narrow"])
 def test_the_console_is_fit_for_everybody(desk: Opened, look: dict[str, bool]):
-    here = desk(**look, guideline="Mark what you see.")
+    here = desk(**look, guideline="Mark what you see.", centre="live")
     expect(here.page.locator("[data-frame]")).to_be_visible(timeout=PATIENCE)
     here.press("p", "a", "f")
-    here.is_all_saved() if not look.get("narrow") else None
+    until(lambda: here.marks()[2] == "fail")
 
     assert looks.overflow(here.page) <= 0
     assert here.page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
@@ -347,15 +376,6 @@ def test_below_720_pixels_the_list_and_the_note_are_sheets_and_marks_stand_under
     here.row(4).locator("button").click()
     here.page.get_by_role("radio", name="Pass").click()
 
-    _until(lambda: here.marks()[4] == "pass")
+    until(lambda: here.marks()[4] == "pass")
     held = here.held()["annotations"]
     assert (held[0]["mark"], held[1]["note"]) == ("fail", "On the phone")
-
-
-def _until(is_so: Callable[[], bool]) -> None:
-    import time
-
-    deadline = time.monotonic() + PATIENCE / 1000
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)

@@ -51,7 +51,7 @@ async function start() {
     startClock();
     watchPlace();
   }
-  showState(given.state);
+  showState(given);
   view.drawAll();
   setInterval(poll, POLL_MS);
   document.addEventListener("visibilitychange", poll);
@@ -97,8 +97,11 @@ function listenForControls() {
     if (go(state.neighbour(step))) find("[data-pick]", view.rowOf(set.current)).focus();
   });
   find("[data-score]")?.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") rate();
-    if (event.key === "Escape") event.target.blur();
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    const before = set.current;
+    // Leaving the field is what saves a rating, once.
+    event.target.blur();
+    if (event.key === "Enter" && set.current !== before) event.target.select();
   });
   find("[data-score]")?.addEventListener("change", rate);
 }
@@ -120,11 +123,10 @@ function listenForNews() {
     if (held.pictures.some((each) => each.id === picture.id)) return;
     set.held.set(annotation, { ...held, pictures: [...held.pictures, picture] });
   });
-  hear("presence", (answer) => showState(answer.state));
-  hear("over", async ({ detail }) => {
-    view.drawAll();
-    await poll();
-    if (set.state === "open") view.drawEnded(detail);
+  hear("presence", showState);
+  hear("closed", ({ detail }) => {
+    showState({ state: set.state, closed: detail });
+    poll();
   });
   hear("signed-out", askSignIn);
   hear("signed-in", () => {
@@ -184,7 +186,6 @@ function rate() {
   problem.textContent = isWithin ? "" : `Give a number from ${scale.minimum} to ${scale.maximum}.`;
   box.toggleAttribute("aria-invalid", !isWithin && box.value !== "");
   if (!isWithin || !state.isOpen() || state.shown(set.current).score === score) return;
-  box.blur();
   decide({ change: "score", score }, `Rated ${score}`, false);
 }
 
@@ -250,7 +251,7 @@ async function submit() {
   if (!(await askSubmit(`${counts.decided} of ${counts.total} are marked${flagged}.`))) return undefined;
   try {
     const answer = await post(`${address}/submit`, {});
-    showState(answer.state, answer.submitted_at);
+    showState({ closed: "This set was submitted.", ...answer });
     say("Submitted.");
   } catch (error) {
     if (error instanceof Refused && error.answer.missing?.length) return jump(error.answer.missing[0], error.message);
@@ -274,7 +275,7 @@ async function poll() {
     for (const annotation of answer.annotations) {
       if (state.learn(annotation)) drawAfterChange(annotation.id);
     }
-    showState(answer.state);
+    showState(answer);
     outbox.reached();
   } catch (error) {
     if (error instanceof Unreachable) outbox.lost();
@@ -282,17 +283,16 @@ async function poll() {
   }
 }
 
-function showState(name, at = null) {
-  const isNews = set.state !== name;
-  set.state = name;
-  outbox.isOver = name !== "open";
-  const kept = outbox.waiting ? ` ${outbox.waiting} of your changes came too late and are kept in this browser.` : "";
-  const words = {
-    open: set.isMine ? "" : `You are looking on: this set is ${given.owner ?? "nobody"}'s, and only that person can mark it.`,
-    submitted: `Submitted${at ? ` at ${view.clock(at)}` : ""}. Everything is saved; only a lead can open the set again.${kept}`,
-    expired: `This set was taken back, because nobody had worked on it for a while, and is free for others. What you had saved stays.${kept}`,
-  }[name];
-  view.drawEnded(words);
+// `closed` is the site's sentence why nothing can be saved, null while something can.
+function showState({ state: name, closed, submitted_at: at = null }) {
+  const isNews = set.state !== name || set.closed !== closed;
+  Object.assign(set, { state: name, closed });
+  outbox.setOver(Boolean(closed));
+  const late = outbox.waiting && closed ? ` ${outbox.waiting} of your changes were not saved any more and are kept in this browser.` : "";
+  const submitted = `Submitted${at ? ` at ${view.clock(at)}` : ""}. Everything is saved. To change a mark, ask the lead to open the set again.`;
+  const lookingOn = set.isMine ? "" : `You are looking on: this set is ${given.owner ?? "nobody"}'s, and only that person can mark it.`;
+  view.drawEnded(lookingOn || (name === "submitted" && !late ? submitted : (closed ?? "")) + late);
+  if (closed || !set.isMine) tell("over", { detail: closed });
   if (!isNews) return;
   view.drawAll();
   tell("controls");
@@ -316,7 +316,7 @@ async function download() {
 }
 
 function sayGoodbye() {
-  if (!set.isMine || set.state !== "open") return;
+  if (!state.isOpen()) return;
   const time = lastTime();
   const times = time ? [{ operation: time.operation, annotation: time.annotation, milliseconds: time.milliseconds }] : [];
   postLast(`${address}/presence`, { times, place: place() });

@@ -15,6 +15,7 @@ class Outbox {
   isOver = false;
   needsSignIn = false;
   #mine = [];
+  #touched = null;
   #elsewhere = 0;
   #made = new Map();
   #tab = crypto.randomUUID();
@@ -63,6 +64,12 @@ class Outbox {
         && (annotation === null || entry.annotation === annotation)
         && (state === null || entry.state === state),
     );
+  }
+
+  // Whether anything of this window waits on an annotation.
+  touches(annotation) {
+    this.#touched ??= new Set(this.entries().map((entry) => entry.annotation));
+    return this.#touched.has(annotation);
   }
 
   // Shown at once, kept before it is sent. An operation names the version it was made upon (`base`), or
@@ -157,7 +164,7 @@ class Outbox {
       answer = await post(`${this.#address}/operations`, { operations: batch.map(asSent) });
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (error.status === 409 || error.status === 403) return this.#over(error);
+      if (error.status === 403 || error.status === 404) return this.#over(error.message);
       // One that cannot be read must not hold up the others: they go one by one, and it alone stays.
       if (batch.length > 1) {
         for (const entry of batch) await this.#sendOperations([entry]);
@@ -165,8 +172,11 @@ class Outbox {
       }
       answer = { results: [{ operation: batch[0].operation, status: "refused", detail: error.message }] };
     }
-    await this.#take(answer.results);
-    return true;
+    // A closed set refuses what was not saved before; that waits here, in case the set is opened again.
+    const { closed } = answer;
+    const results = closed ? answer.results.filter((result) => result.status !== "refused") : answer.results;
+    await this.#take(results);
+    return closed ? this.#over(closed) : true;
   }
 
   async #take(results) {
@@ -204,7 +214,7 @@ class Outbox {
       tell("presence", answer);
       return answer;
     } catch (error) {
-      if (error instanceof Refused && (error.status === 409 || error.status === 403)) return this.#over(error);
+      if (error instanceof Refused && (error.status === 403 || error.status === 404)) return this.#over(error.message);
       throw error;
     }
   }
@@ -291,6 +301,7 @@ class Outbox {
       this.#made.set(result.operation, versionOf(result));
     }
     this.#mine = this.#mine.filter((entry) => !settled.has(entry.operation));
+    this.#touched = null;
     for (const entry of this.#mine) {
       const now = byOperation.get(entry.operation);
       if (now) Object.assign(entry, { state: now.state, detail: now.detail, behind: now.behind, base: now.base });
@@ -300,6 +311,7 @@ class Outbox {
       if (result.status === "conflict") tell("conflict", result);
     }
     if (picture) tell("picture-saved", picture);
+    this.#changed();
     this.#count();
   }
 
@@ -334,10 +346,17 @@ class Outbox {
     else if (!(error instanceof SignedOut)) throw error;
   }
 
-  #over(error) {
+  #over(detail) {
     this.isOver = true;
-    tell("over", { detail: error.message });
+    tell("closed", { detail });
     return false;
+  }
+
+  // Whether the set takes changes: what waits is sent once it is opened again.
+  setOver(isOver) {
+    const wasOver = this.isOver;
+    this.isOver = isOver;
+    if (wasOver && !isOver) this.flush();
   }
 
   #soon() {
@@ -350,6 +369,7 @@ class Outbox {
   }
 
   #changed() {
+    this.#touched = null;
     tell("outbox");
   }
 }

@@ -9,6 +9,7 @@ export const set = {
   id: given.id,
   isMine: given.is_mine,
   state: given.state,
+  closed: given.closed,
   sequence: given.sequence,
   marks: given.campaign.marks,
   scales: new Map(given.campaign.scales.map((scale) => [scale.key, scale])),
@@ -22,11 +23,16 @@ export const set = {
 
 let undoable = [...given.undo];
 
-export const isOpen = () => set.state === "open" && set.isMine && !outbox.isOver;
+export const isOpen = () => set.isMine && !set.closed && !outbox.isOver;
 
 // The values of an annotation as the person sees them: the site's, with what waits here on top.
+// Counted over thousands at each key, so what rests is reckoned once.
+const rested = new Map();
 export function shown(id) {
-  let values = valuesOf(set.held.get(id));
+  const held = set.held.get(id);
+  if (rested.get(id)?.held !== held) rested.set(id, { held, values: valuesOf(held) });
+  let { values } = rested.get(id);
+  if (!outbox.touches(id)) return values;
   for (const entry of outbox.entries({ annotation: id })) {
     if (entry.state !== State.REFUSED) values = after(values, entry);
   }

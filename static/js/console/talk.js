@@ -54,8 +54,8 @@ async function load() {
   drawCount();
   if (!set.held.get(id).comments) return;
   try {
-    const answer = await get(`${address}?annotation=${id}`);
-    if (set.current === id) list.replaceChildren(...(answer.comments ?? answer).map(drawn));
+    const { comments } = await get(address);
+    if (set.current === id) list.replaceChildren(...comments.filter((each) => each.annotation === id).map(drawn));
   } catch {
     complain("The thread could not be read now.");
   }
@@ -65,7 +65,7 @@ function drawn(comment) {
   const item = document.createElement("li");
   const head = document.createElement("p");
   head.className = "tiny muted";
-  head.textContent = `${comment.author ?? "Somebody"}, ${new Date(comment.created_at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}`;
+  head.textContent = `${comment.is_mine ? "You" : comment.author || "Somebody"}, ${new Date(comment.created_at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}`;
   const said = document.createElement("p");
   said.className = "given-text small";
   said.dir = "auto";

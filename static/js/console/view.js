@@ -14,6 +14,7 @@ const groups = new Map([...document.querySelectorAll(".outcome-group")].map((gro
 const problemWords = new Map([...document.querySelectorAll('[name="problem"]')].map((box) => [box.value, box.parentElement.textContent.trim()]));
 let secondsEach = null;
 let decidedBefore = 0;
+let drawnFor = null;
 
 export function drawAll() {
   for (const id of set.order) drawRow(id);
@@ -44,7 +45,21 @@ export function drawRow(id) {
   row.hidden = !passes(id) && id !== set.current;
 }
 
-export function drawProgress() {
+// Several pieces of news in one frame are drawn once.
+const drawsDue = new Set();
+function soon(draw) {
+  if (!drawsDue.size) requestAnimationFrame(() => {
+    const due = [...drawsDue];
+    drawsDue.clear();
+    for (const each of due) each();
+  });
+  drawsDue.add(draw);
+}
+
+export const drawProgress = () => soon(drawProgressNow);
+export const drawConnection = () => soon(drawConnectionNow);
+
+function drawProgressNow() {
   const counts = progress();
   const open = counts.total - counts.decided;
   const flagged = counts.flagged ? `, ${counts.flagged} flagged` : "";
@@ -56,11 +71,12 @@ export function drawProgress() {
   find('[data-count="open"]').textContent = open;
   find('[data-count="noted"]').textContent = counts.noted;
   for (const button of document.querySelectorAll("[data-submit]")) {
-    button.textContent = set.state === "submitted" ? "Submitted" : open ? `Submit: ${open} still open` : "Submit";
+    find("[data-submit-words]", button).textContent = set.state === "submitted" ? "Submitted" : open ? `Submit: ${open} still open` : "Submit";
     button.disabled = !isOpen();
     button.classList.toggle("btn--primary", open === 0 && isOpen());
   }
   find("[data-next-open-words]").textContent = open ? "Next open" : "Submit";
+  find('[data-act="next-open"]').hidden = !open && !isOpen();
   for (const criterion of set.criteria) {
     const done = criterion.annotations.filter((id) => isDecided(shown(id))).length;
     const group = groups.get(criterion.key);
@@ -100,15 +116,16 @@ export function drawCurrent() {
   const values = shown(id);
   const criterion = set.criterionOf.get(id);
   const scale = set.scales.get(held.scale);
-  for (const [each, row] of rows) {
-    const pick = find("[data-pick]", row);
-    if (each === id) pick.setAttribute("aria-current", "true");
-    else if (pick.hasAttribute("aria-current")) pick.removeAttribute("aria-current");
-    pick.tabIndex = each === id ? 0 : -1;
+  for (const row of [rows.get(drawnFor), rows.get(id)]) {
+    const pick = row && find("[data-pick]", row);
+    if (row === rows.get(id)) pick.setAttribute("aria-current", "true");
+    else pick?.removeAttribute("aria-current");
+    if (pick) pick.tabIndex = row === rows.get(id) ? 0 : -1;
   }
-  const where = [criterion.title, criterion.annotations.length > 1 ? `outcome ${criterion.annotations.indexOf(id) + 1} of ${criterion.annotations.length}` : ""];
-  const facts = [criterion.kind, criterion.weight ? `weight ${criterion.weight}` : ""].filter(Boolean).join(", ");
-  find("[data-where]").textContent = [...where, facts].filter(Boolean).join(" · ");
+  drawnFor = id;
+  const number = `${scale ? "rating" : "outcome"} ${criterion.annotations.indexOf(id) + 1} of ${criterion.annotations.length}`;
+  const facts = scale ? "" : [criterion.kind, `weight ${criterion.weight}`].filter(Boolean).join(", ");
+  find("[data-where]").textContent = [criterion.title, criterion.annotations.length > 1 ? number : "", facts].filter(Boolean).join(" · ");
   // The row already shows control characters as signs, so its words are taken as they stand there.
   find("[data-text]").replaceChildren(...[...find(".outcome__text", rows.get(id)).childNodes].map((node) => node.cloneNode(true)));
   if (scale) drawScore(scale, values);
@@ -144,7 +161,8 @@ function drawScore(scale, values) {
 function drawProblem(values) {
   const button = find("[data-act=problem]");
   button.toggleAttribute("data-on", isFlagged(values));
-  const words = isFlagged(values) ? problemWords.get(values.problem) ?? values.problem : "Environment problem, not judged";
+  const words = isFlagged(values) ? problemWords.get(values.problem) ?? values.problem : "Environment problem";
+  find("[data-problem-aside]").hidden = isFlagged(values);
   find("[data-problem-words]").textContent = values.problem_text ? `${words}: ${values.problem_text}` : words;
 }
 
@@ -184,7 +202,7 @@ export function drawSaved() {
     line.textContent = "Not marked yet";
   }
   const isNoteDirty = find("[data-note]").hasAttribute("data-dirty");
-  find("[data-note-state]").textContent = isNoteDirty ? "Writing" : isNoted(values) ? (isWaiting ? "Kept here" : "Saved") : "";
+  find("[data-note-state]").textContent = isNoteDirty ? "Writing" : isNoted(values) ? (isWaiting || isDisputed(id) ? "Kept here" : "Saved") : "";
 }
 
 function drawConflict() {
@@ -214,7 +232,7 @@ function drawSide(box, values) {
   box.replaceChildren(glyph, " ", said, note);
 }
 
-export function drawConnection() {
+function drawConnectionNow() {
   const line = find("[data-connection]");
   const waiting = outbox.waiting;
   const choices = disputedCount();
@@ -263,12 +281,9 @@ function toastButton(name) {
   return button;
 }
 
-export function drawEnded(words, link) {
-  const box = find("[data-ended]");
-  box.hidden = !words;
-  const text = document.createElement("p");
-  text.textContent = words;
-  box.replaceChildren(text, ...(link ? [link] : []));
+export function drawEnded(words) {
+  find("[data-ended]").hidden = !words;
+  find("[data-ended-words]").textContent = words;
 }
 
 export function scrollToCurrent() {

@@ -15,6 +15,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandParser
 from django.db import close_old_connections
 
+from annotation import demonstration
 from benchmark.importing import import_path
 from benchmark.management.door import Door
 from benchmark.models import Benchmark
@@ -28,6 +29,7 @@ from runs.waiting import progress, work_until_over
 
 NAME = "demo"
 USER = "lead"
+ANNOTATORS = ("annotator", "second-annotator")
 
 
 class Command(Door):
@@ -54,6 +56,7 @@ class Command(Door):
                 self.bad_input(str(taken))
         benchmark = self._benchmark()
         password = _ensure_user()
+        self._annotators = demonstration.annotators(ANNOTATORS, password=password)
         if options["prepare"]:
             return
         run = self._run(benchmark)
@@ -64,6 +67,9 @@ class Command(Door):
             return
         self.say(f"Proofroom is at {settings.PUBLIC_URL}/runs/{run.pk}/")
         self.say(f"Sign in as {USER!r} with the password {password!r} (Ctrl-C ends the site).")
+        self.say(
+            f"{' and '.join(map(repr, ANNOTATORS))} have the same password; their sets open after the run."
+        )
         threading.Thread(target=self._follow, args=(run,), daemon=True).start()
         run_server(bound, with_worker=True)
 
@@ -87,10 +93,17 @@ class Command(Door):
 
     def _report(self, run: Run) -> None:
         run.refresh_from_db()
+        self._open_campaign(run)
         for line in headline_lines(run):
             self.say(line)
         if run.state != RunState.FINISHED:
             self.failed_job(f"Run {run.pk} is {run.state}; `proofroom show {run.pk}` says where it stopped.")
+
+    def _open_campaign(self, run: Run) -> None:
+        """Ask people about the finished run's marks, as a lead would."""
+        if run.state == RunState.FINISHED:
+            lead = get_user_model().objects.filter(username=USER).first()
+            demonstration.campaign_over(run, people=self._annotators, by=lead)
 
     def _follow(self, run: Run) -> None:
         """Keep one line of the terminal up to date until the run is over."""
@@ -107,6 +120,7 @@ class Command(Door):
             if run.state not in UNFINISHED_RUNS or run.state == RunState.PAUSED:
                 break
             time.sleep(1)
+        self._open_campaign(run)
         if rewrites:
             self.stdout.write("")
         for line in headline_lines(run):
