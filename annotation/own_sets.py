@@ -155,7 +155,8 @@ def _queues(user: User | AnonymousUser, *, busy: set[int], now: datetime) -> lis
         )
         .order_by()
         .values("campaign")
-        .annotate(n=Count("pk"))
+        # Two free copies of one round are one set for this person, who never marks a round twice.
+        .annotate(n=Count("round", distinct=True))
         .values("n")
     )
     campaigns = (

@@ -127,7 +127,9 @@ def _page(
         "following": filters.query(item=following.pk) if following is not None else "",
         "betweens": _choices(Between, filters.between, "between", filters, _BETWEEN_WORDS),
         "settleds": _choices(Settled, filters.settled, "settled", filters, _SETTLED_WORDS),
-        "tasks": Task.objects.filter(trials__rounds__items__campaign=campaign).distinct().order_by("key"),
+        "tasks": Task.objects.filter(
+            pk__in=Item.objects.filter(campaign=campaign).values("round__trial__task")
+        ).order_by("key"),
         "given": given or {"mark": "", "score": "", "note": ""},
         "problem": problem,
         "faster": faster,

@@ -184,6 +184,13 @@ def test_a_reader_who_also_annotates_finds_the_open_sets_on_the_first_page():
     assert campaign.name in page
 
 
+def test_two_free_copies_of_a_round_count_as_one_set_to_take():
+    person, other = campaigns.people(2)
+    campaigns.opened(campaigns.run(campaigns.benchmark(tasks=3)), annotators=[person, other], overlap=2)
+
+    assert "3 sets you can take" in seat(person).get("/annotation/").text
+
+
 @pytest.mark.django_db(transaction=True)
 def test_eight_people_at_once_get_eight_different_sets():
     people = campaigns.people(8)

@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from django.contrib.auth import get_user_model
+
 from annotation import queue
 from annotation.models import Annotation, Assignment, Picture
 from annotation.vocabulary import Centre
@@ -41,8 +43,10 @@ def evidence_set() -> dict[str, Any]:
     rows = _set(SEEDS, outcomes=3, centre=Centre.EVIDENCE)
     shown, broken, bare = Annotation.objects.filter(pk__in=rows["annotations"]).order_by("item__position")
     picture = stage_set._picture()
-    text = b"- heading \"Seed library\" [level=1]\n- button \"Borrow\"\n- text: <b>bold</b>\n"
-    _record(shown, (EvidenceKind.SCREENSHOT, "image/png", picture), (EvidenceKind.DOM, "text/plain", _saved(text)))
+    text = b'- heading "Seed library" [level=1]\n- button "Borrow"\n- text: <b>bold</b>\n'
+    _record(
+        shown, (EvidenceKind.SCREENSHOT, "image/png", picture), (EvidenceKind.DOM, "text/plain", _saved(text))
+    )
     _record(broken, (EvidenceKind.LOG, "text/plain", _saved(b"Error: Cannot find module './basket'\n")))
     _record(bare)
     return rows
@@ -57,7 +61,9 @@ def files_set() -> dict[str, Any]:
             (folder / path).write_bytes(content)
         rows = _set(folder, outcomes=2, centre=Centre.FILES)
     first = Annotation.objects.get(pk=rows["annotations"][0])
-    _record(first, (EvidenceKind.LOG, "text/plain", _saved(b"input:  3 suppliers\noutput: Birch, Alder, Rowan\n")))
+    _record(
+        first, (EvidenceKind.LOG, "text/plain", _saved(b"input:  3 suppliers\noutput: Birch, Alder, Rowan\n"))
+    )
     return rows
 
 
@@ -94,9 +100,7 @@ _FILES = {
 }
 
 
-def _set(
-    folder: Path, *, outcomes: int, centre: Centre = Centre.LIVE, username: str = ""
-) -> dict[str, Any]:
+def _set(folder: Path, *, outcomes: int, centre: Centre = Centre.LIVE, username: str = "") -> dict[str, Any]:
     task = TaskSpec(
         key="seed-library",
         title="Seed library",
@@ -106,7 +110,7 @@ def _set(
     )
     run = campaigns.run(make.benchmark(task), agent="heron-2", workspace=folder)
     if username:
-        annotator = campaigns.get_user_model().objects.get(username=username)
+        annotator = get_user_model().objects.get(username=username)
     else:
         annotator = campaigns.person(password=campaigns.PASSWORD)
     taken = queue.take_next(campaigns.opened(run, annotators=[annotator], centre=centre), annotator)

@@ -258,7 +258,9 @@ def written(name: str, folder: Path, *, assignment: int, annotation: int) -> Pat
         (folder / "head.html").write_text(_HEAD)
         (folder / "server.py").write_text(_SERVER.format(body=dedent(_SERVERS[name])))
         return folder
-    (folder / "index.html").write_text(f"{_HEAD}<script>const SET = {assignment}, ANNOTATION = {annotation};{dedent(_SCRIPTS[name])}</script>")
+    (folder / "index.html").write_text(
+        f"{_HEAD}<script>const SET = {assignment}, ANNOTATION = {annotation};{dedent(_SCRIPTS[name])}</script>"
+    )
     for path, text in _EXTRA.get(name, {}).items():
         (folder / path).write_text(dedent(text))
     return folder
