@@ -80,6 +80,9 @@ def save_draft(campaign: Campaign | None, design: Design, *, by: User) -> Campai
     new one for each change, and marks keep the version they were made under.
     """
     is_new = campaign is None
+    if campaign is not None:
+        # As it is now, and until this is done: one that was opened meanwhile keeps its sample.
+        campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     campaign = save(campaign or Campaign(created_by=by), design)
     is_draft = campaign.state == CampaignState.DRAFT
     newest = guidelines.current(campaign)

@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation import blindness, opening, queue, submitting
 from annotation.blindness import CannotReveal, StillBlind
 from annotation.models import Annotation, Assignment, Campaign
+from annotation.vocabulary import Centre
 from benchmark.rules.vocabulary import Mark
 from people.models import AuditEntry
 from runs.models import Run
@@ -47,10 +48,37 @@ def test_no_answer_of_the_site_tells_a_blind_annotator_what_is_hidden(world, nam
 
 
 @pytest.mark.slow
-def test_the_walk_would_hear_it_somebody_who_is_not_blind_is_told_all_of_it(world):
-    heard = blind_world.walk().as_person(world.outside)
+@pytest.mark.parametrize("name", ["annotator", "mixed"])
+def test_no_page_changes_with_what_the_judge_or_a_peer_has_marked(world, name):
+    person, walk = getattr(world, name), blind_world.walk()
+    before = walk.reads(person)
 
-    assert {word for word in HIDDEN for answer in heard if word in answer.text} == set(HIDDEN)
+    blind_world.turn_marks_round(world)
+
+    after = walk.reads(person)
+    assert [str(first) for first, second in zip(before, after, strict=True) if first != second] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("centre", [Centre.FILES, Centre.LIVE])
+def test_no_other_centre_tells_what_is_hidden(centre):
+    world = blind_world.made(centre=centre)
+
+    assert telling(blind_world.walk().as_person(world.annotator)) == ""
+
+
+@pytest.mark.slow
+def test_the_walk_would_hear_it_somebody_who_is_not_blind_is_told_all_of_it(world):
+    walk = blind_world.walk()
+    before = walk.reads(world.outside)
+    assert {word for word in HIDDEN for answer in before if word in answer.text} == set(HIDDEN)
+
+    blind_world.turn_marks_round(world)
+
+    after = walk.reads(world.outside)
+    changed = {first.address for first, second in zip(before, after, strict=True) if first != second}
+    assert world.run.get_absolute_url() in changed
+    assert f"/campaigns/{world.blind.pk}/export/csv/" in changed
 
 
 def test_an_address_that_nobody_taught_the_walk_to_fill_fails_it():

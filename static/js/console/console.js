@@ -17,6 +17,8 @@ const { find } = view;
 const POLL_MS = 5000;
 const address = `/api/v1/assignments/${set.id}`;
 const goesOn = find("[data-goes-on]");
+// What was in sight when somebody began to type a rating.
+let rating = null;
 
 const acts = {
   pass: () => mark("pass"),
@@ -59,7 +61,7 @@ async function start() {
   window.addEventListener("pagehide", sayGoodbye);
   window.addEventListener("beforeunload", (event) => {
     saveNote();
-    if (outbox.waiting) event.preventDefault();
+    if (outbox.waiting || outbox.isLostOnLeaving) event.preventDefault();
   });
   tell("ready", { assignment: given });
   tell("outcome", { annotation: set.held.get(set.current) });
@@ -104,6 +106,7 @@ function listenForControls() {
     if (event.key === "Enter" && set.current !== before) event.target.select();
   });
   find("[data-score]")?.addEventListener("change", rate);
+  find("[data-score]")?.addEventListener("focus", () => { rating = state.sight(set.current); });
 }
 
 function listenForNews() {
@@ -128,7 +131,11 @@ function listenForNews() {
     showState({ state: set.state, closed: detail });
     poll();
   });
-  hear("signed-out", askSignIn);
+  hear("signed-out", (how) => {
+    // Not in the midst of a sentence: its rest would be typed into the password.
+    if (!document.activeElement?.matches("textarea, input")) askSignIn(how);
+    else if (!document.activeElement.closest("dialog")) document.activeElement.addEventListener("blur", () => outbox.needsSignIn && askSignIn(how), { once: true });
+  });
   hear("signed-in", () => {
     endSignIn();
     view.drawConnection();
@@ -186,20 +193,21 @@ function rate() {
   problem.textContent = isWithin ? "" : `Give a number from ${scale.minimum} to ${scale.maximum}.`;
   box.toggleAttribute("aria-invalid", !isWithin && box.value !== "");
   if (!isWithin || !state.isOpen() || state.shown(set.current).score === score) return;
-  decide({ change: "score", score }, `Rated ${score}`, false);
+  decide({ change: "score", score }, `Rated ${score}`, false, rating);
 }
 
 async function flag() {
   if (!state.isOpen()) return;
   const id = set.current;
+  const seen = state.sight(id);
   const answer = await askProblem(state.shown(id));
-  if (answer && id === set.current) decide({ change: "problem", ...answer }, "Environment problem", false);
+  if (answer && id === set.current) decide({ change: "problem", ...answer }, "Environment problem", false, seen);
 }
 
-function decide(given, words, isSame) {
+function decide(given, words, isSame, seen = null) {
   saveNote();
   const id = set.current;
-  if (!isSame) state.change(id, given);
+  if (!isSame) state.change(id, given, seen);
   const next = goesOn.checked && !state.isDisputed(id) ? state.nextOpen() : null;
   if (next === null) {
     const isAll = state.firstOpen() === null;
@@ -210,9 +218,14 @@ function decide(given, words, isSame) {
   say(`${words}. Next: ${find(".outcome__text", view.rowOf(next)).textContent}`);
 }
 
-function takeBack() {
+async function takeBack() {
   if (!state.isOpen()) return;
   saveNote();
+  try {
+    await state.catchUpWithUndo(() => get(address));
+  } catch {
+    // Without the site, what was done here can still be undone.
+  }
   const id = state.undo();
   if (id === null) {
     say("Nothing is left to undo.");
@@ -273,7 +286,7 @@ async function poll() {
     const answer = await get(`${address}/changes?after=${set.sequence}`);
     set.sequence = answer.sequence;
     for (const annotation of answer.annotations) {
-      if (state.learn(annotation)) drawAfterChange(annotation.id);
+      if (state.learnFromElsewhere(annotation)) drawAfterChange(annotation.id);
     }
     showState(answer);
     outbox.reached();

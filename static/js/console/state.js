@@ -22,6 +22,7 @@ export const set = {
 };
 
 let undoable = [...given.undo];
+let isUndoStale = false;
 
 export const isOpen = () => set.isMine && !set.closed && !outbox.isOver;
 
@@ -110,16 +111,32 @@ export async function settle(id, { keepsMine }) {
   tell("changed", { annotation: id });
 }
 
-export function change(id, given) {
+// What a person sees of an annotation on beginning to write over it.
+export const sight = (id) => ({ id, version: set.held.get(id).version, values: shown(id) });
+
+// `seen` is what was in sight on beginning: what arrived since then in the place of what is overwritten was
+// seen by nobody, so the change is made upon the version before it, and becomes a conflict.
+export function change(id, given, seen = null) {
   const before = shown(id);
-  const entry = outbox.add({ kind: "operation", annotation: id, base: set.held.get(id).version, before, ...given });
+  const held = set.held.get(id);
+  const isOverUnseen = seen?.id === id && isUnseen(valuesOf(held), seen.values, given.change);
+  const base = isOverUnseen ? seen.version : held.version;
+  const entry = outbox.add({ kind: "operation", annotation: id, base, before, isOverUnseen, ...given });
   if (given.change === "undo") undoable = undoable.filter((each) => each.operation !== given.undoes);
   else undoable.push({ operation: entry.operation, annotation: id, before });
   tell("changed", { annotation: id });
   return entry;
 }
 
-export const canUndo = () => undoable.length > 0;
+export const canUndo = () => undoable.length > 0 || isUndoStale;
+
+// Another window made changes of its own, which can be undone here as well: the site knows them all.
+export async function catchUpWithUndo(read) {
+  if (!isUndoStale) return;
+  undoable = [...(await read()).undo];
+  isUndoStale = false;
+  recall();
+}
 
 // Takes back the newest change of the set that was not taken back yet; answers where that was.
 export function undo() {
@@ -138,6 +155,10 @@ export function recall() {
   }
 }
 
+function isUnseen(now, seen, kind) {
+  return (kind === "note" ? ["note"] : ["mark", "score", "problem", "problem_text"]).some((name) => (now[name] ?? "") !== (seen[name] ?? ""));
+}
+
 function forget(operations) {
   const gone = new Set(operations);
   undoable = undoable.filter((each) => !gone.has(each.operation));
@@ -149,6 +170,12 @@ export function learn(annotation) {
   if (!known || annotation.version < known.version) return false;
   const isNews = annotation.version > known.version;
   set.held.set(annotation.id, { ...known, ...annotation });
+  return isNews;
+}
+
+export function learnFromElsewhere(annotation) {
+  const isNews = learn(annotation);
+  isUndoStale ||= isNews && !outbox.touches(annotation.id);
   return isNews;
 }
 
