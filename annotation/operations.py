@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 from uuid import UUID
 
-from annotation.texts import clean
+from annotation.texts import storable
 from annotation.vocabulary import Change, EnvironmentProblem
 from benchmark.rules.vocabulary import Mark
 
@@ -162,7 +162,7 @@ def _problem_text(raw: Any, problem: EnvironmentProblem) -> str:
 def _bounded(text: str, longest: int, name: str) -> str:
     if len(text) > longest:
         raise OperationRefused(f"This {name} has {len(text)} characters; the most is {longest}. Shorten it.")
-    return clean(text)
+    return storable(text)
 
 
 def _word[W: StrEnum](words: type[W], raw: Any, name: str) -> W:
@@ -199,5 +199,5 @@ def _moment(raw: Any) -> datetime:
 
 
 def _shown(raw: Any) -> str:
-    text = clean(repr(raw))
+    text = storable(repr(raw))
     return text if len(text) <= 60 else f"{text[:59]}…"

@@ -16,7 +16,7 @@ from annotation import guidelines, queue, reading
 from annotation.models import Annotation, Assignment, Guideline, Revision
 from annotation.operations import Operation, OperationRefused, Values, outcome_of, read_operation
 from annotation.progress import NOTHING, Progress, progress_by_assignment
-from annotation.texts import clean_json
+from annotation.texts import storable_json
 from annotation.vocabulary import AssignmentState, CampaignState, Change, EnvironmentProblem
 from benchmark.rules.vocabulary import Mark
 
@@ -128,7 +128,7 @@ def _read(raw: Any) -> Operation | Result:
         return read_operation(raw)
     except OperationRefused as refused:
         name = raw.get("operation") if isinstance(raw, dict) else None
-        shown = clean_json(name[:64]) if isinstance(name, str) else None
+        shown = storable_json(name[:64]) if isinstance(name, str) else None
         return Result(operation=shown, status=Status.REFUSED, detail=str(refused))
 
 

@@ -31,17 +31,6 @@ pytestmark = pytest.mark.django_db
 HUGE = 10**30
 
 
-@pytest.fixture
-def mine() -> Assignment:
-    return campaigns.taken()
-
-
-@pytest.fixture
-def person(mine: Assignment) -> Person:
-    assert mine.annotator is not None
-    return Person(mine.annotator, mine)
-
-
 def mark_all(person: Person, of: Assignment) -> None:
     person.send(*(marked(each, base=each.version) for each in of.annotations.all()))
 
