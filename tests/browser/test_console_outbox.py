@@ -218,6 +218,38 @@ def test_a_session_that_ends_is_begun_again_inside_the_page_and_nothing_is_lost(
     assert here.page.evaluate("window.stillHere") is True
 
 
+def test_a_sign_in_that_ends_does_not_interrupt_a_sentence(desk: Opened, site: Site):
+    here = desk()
+    here.press("n")
+    here.page.keyboard.type("The first half, ")
+    site.scene("console_scenes.end_sessions")
+    expect(here.page.locator("[data-toast]")).to_contain_text("Your sign-in has ended", timeout=PATIENCE)
+    here.page.keyboard.type("and the second.")
+
+    here.press("Escape")
+    expect(here.page.get_by_role("dialog", name="Your sign-in has ended")).to_be_visible(timeout=PATIENCE)
+    here.page.keyboard.type(here.rows["password"])
+    here.press("Enter")
+    here.is_all_saved()
+
+    assert here.held()["annotations"][0]["note"] == "The first half, and the second."
+
+
+def test_what_was_done_in_another_window_can_be_undone_here(desk: Opened):
+    here = desk()
+    there = desk(rows=here.rows)
+    there.press("p", "f")
+    there.is_all_saved()
+    expect(here.row(1).get_by_role("img")).to_have_accessible_name("Fail", timeout=PATIENCE)
+
+    here.press("u")
+    expect(here.row(1).get_by_role("img")).to_have_accessible_name("Not marked", timeout=PATIENCE)
+    here.press("u")
+    until(lambda: here.marks()[:2] == ["", ""])
+
+    assert [each["change"] for each in here.held()["revisions"]] == ["mark", "mark", "undo", "undo"]
+
+
 def test_somebody_else_cannot_go_on_in_the_page_of_another(desk: Opened, site: Site):
     here = desk()
     stranger = site.scene("console_scenes.stranger")

@@ -128,7 +128,11 @@ function listenForNews() {
     showState({ state: set.state, closed: detail });
     poll();
   });
-  hear("signed-out", askSignIn);
+  hear("signed-out", (how) => {
+    // Not in the midst of a sentence: its rest would be typed into the password.
+    if (!document.activeElement?.matches("textarea, input")) askSignIn(how);
+    else if (!document.activeElement.closest("dialog")) document.activeElement.addEventListener("blur", () => outbox.needsSignIn && askSignIn(how), { once: true });
+  });
   hear("signed-in", () => {
     endSignIn();
     view.drawConnection();
@@ -210,9 +214,14 @@ function decide(given, words, isSame) {
   say(`${words}. Next: ${find(".outcome__text", view.rowOf(next)).textContent}`);
 }
 
-function takeBack() {
+async function takeBack() {
   if (!state.isOpen()) return;
   saveNote();
+  try {
+    await state.catchUpWithUndo(() => get(address));
+  } catch {
+    // Without the site, what was done here can still be undone.
+  }
   const id = state.undo();
   if (id === null) {
     say("Nothing is left to undo.");
@@ -273,7 +282,7 @@ async function poll() {
     const answer = await get(`${address}/changes?after=${set.sequence}`);
     set.sequence = answer.sequence;
     for (const annotation of answer.annotations) {
-      if (state.learn(annotation)) drawAfterChange(annotation.id);
+      if (state.learnFromElsewhere(annotation)) drawAfterChange(annotation.id);
     }
     showState(answer);
     outbox.reached();

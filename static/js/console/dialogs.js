@@ -41,7 +41,7 @@ export function askProblem({ problem, problem_text }) {
 
 export function askSubmit(words) {
   const box = dialog("submit");
-  find("[data-submit-words]").textContent = words;
+  find("[data-submit-question]").textContent = words;
   box.returnValue = "";
   box.showModal();
   return new Promise((done) => {

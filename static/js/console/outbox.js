@@ -221,7 +221,7 @@ class Outbox {
 
   // Says that the person is here; also carries the times that wait.
   async present() {
-    if (this.isOver) return;
+    if (!this.#store || this.isOver) return;
     if (this.#mine.some((entry) => entry.state === State.WAITING)) {
       await this.flush();
       return;

@@ -22,6 +22,7 @@ export const set = {
 };
 
 let undoable = [...given.undo];
+let isUndoStale = false;
 
 export const isOpen = () => set.isMine && !set.closed && !outbox.isOver;
 
@@ -119,7 +120,15 @@ export function change(id, given) {
   return entry;
 }
 
-export const canUndo = () => undoable.length > 0;
+export const canUndo = () => undoable.length > 0 || isUndoStale;
+
+// Another window made changes of its own, which can be undone here as well: the site knows them all.
+export async function catchUpWithUndo(read) {
+  if (!isUndoStale) return;
+  undoable = [...(await read()).undo];
+  isUndoStale = false;
+  recall();
+}
 
 // Takes back the newest change of the set that was not taken back yet; answers where that was.
 export function undo() {
@@ -149,6 +158,12 @@ export function learn(annotation) {
   if (!known || annotation.version < known.version) return false;
   const isNews = annotation.version > known.version;
   set.held.set(annotation.id, { ...known, ...annotation });
+  return isNews;
+}
+
+export function learnFromElsewhere(annotation) {
+  const isNews = learn(annotation);
+  isUndoStale ||= isNews && !outbox.touches(annotation.id);
   return isNews;
 }
 

@@ -5,10 +5,20 @@ import {
   canUndo, disputedCount, disputes, isDecided, isDisputed, isFlagged, isNoted, isOpen, look, passes, progress, set, shown,
 } from "./state.js";
 
-export const find = (selector, root = document) => root.querySelector(selector);
+// What stands in the page for good is looked up once: a search through thousands of rows takes its time.
+const found = new Map();
+export function find(selector, root = null) {
+  if (root) return root.querySelector(selector);
+  if (!found.get(selector)) found.set(selector, document.querySelector(selector));
+  return found.get(selector);
+}
 export const MARK_WORDS = { pass: "Pass", partial: "Partial", fail: "Fail", error: "Environment problem", rated: "Rated", open: "Not marked" };
 const MINUTE = 60;
 const page = find("[data-console]");
+const markButtons = [...find("#judge").querySelectorAll("[data-marks] [role=radio]")];
+const writers = find("#judge").querySelectorAll("[data-act=problem], [data-save-score], [data-score]");
+const filters = find("#outcomes").querySelectorAll("[data-filter]");
+const submitters = [...document.querySelectorAll("[data-submit]")];
 const rows = new Map([...document.querySelectorAll("[data-annotation]")].map((row) => [Number(row.dataset.annotation), row]));
 const groups = new Map([...document.querySelectorAll(".outcome-group")].map((group, at) => [set.criteria[at].key, group]));
 const problemWords = new Map([...document.querySelectorAll('[name="problem"]')].map((box) => [box.value, box.parentElement.textContent.trim()]));
@@ -70,7 +80,7 @@ function drawProgressNow() {
   find('[data-count="all"]').textContent = counts.total;
   find('[data-count="open"]').textContent = open;
   find('[data-count="noted"]').textContent = counts.noted;
-  for (const button of document.querySelectorAll("[data-submit]")) {
+  for (const button of submitters) {
     find("[data-submit-words]", button).textContent = set.state === "submitted" ? "Submitted" : open ? `Submit: ${open} still open` : "Submit";
     button.disabled = !isOpen();
     button.classList.toggle("btn--primary", open === 0 && isOpen());
@@ -87,7 +97,7 @@ function drawProgressNow() {
 }
 
 function drawFilter(open, noted) {
-  for (const button of document.querySelectorAll("[data-filter]")) {
+  for (const button of filters) {
     button.setAttribute("aria-pressed", String(button.dataset.filter === set.filter));
   }
   const isNone = (set.filter === "open" && !open) || (set.filter === "noted" && !noted);
@@ -134,17 +144,16 @@ export function drawCurrent() {
   drawNote(values);
   drawSaved();
   drawConflict();
-  for (const control of document.querySelectorAll("[data-act=problem], [data-save-score], [data-score]")) control.disabled = !isOpen();
+  for (const control of writers) control.disabled = !isOpen();
   find("[data-note]").readOnly = !isOpen();
   find('.judge__saved [data-act="undo"]').disabled = !isOpen() || !canUndo();
 }
 
 function drawMarks(values) {
-  const buttons = [...document.querySelectorAll("[data-marks] [role=radio]")];
-  const chosen = buttons.find((button) => button.dataset.act === values.mark);
-  for (const button of buttons) {
+  const chosen = markButtons.find((button) => button.dataset.act === values.mark);
+  for (const button of markButtons) {
     button.setAttribute("aria-checked", String(button === chosen));
-    button.tabIndex = button === (chosen ?? buttons[0]) ? 0 : -1;
+    button.tabIndex = button === (chosen ?? markButtons[0]) ? 0 : -1;
     button.disabled = !isOpen();
   }
 }
@@ -178,8 +187,8 @@ function drawNote(values) {
 }
 
 export function fit(box) {
-  box.style.height = "auto";
-  if (box.scrollHeight) box.style.height = `${Math.min(box.scrollHeight + 2, 260)}px`;
+  box.style.height = "";
+  if (box.value && box.scrollHeight) box.style.height = `${Math.min(box.scrollHeight + 2, 260)}px`;
 }
 
 export function drawSaved() {
