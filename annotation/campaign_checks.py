@@ -121,10 +121,11 @@ def missing_for_opening(campaign: Campaign, *, runs: int, annotators: int, now: 
 def save(campaign: Campaign, design: Design) -> Campaign:
     """Write a design into a campaign: all of it into a draft, what may still change into an open one."""
     is_draft = campaign.state == CampaignState.DRAFT
-    for name, value in design.fields.items():
-        if is_draft or name in ALWAYS_OPEN_FIELDS:
-            setattr(campaign, name, value)
-    campaign.save()
+    names = [name for name in design.fields if is_draft or name in ALWAYS_OPEN_FIELDS]
+    for name in names:
+        setattr(campaign, name, design.fields[name])
+    # Never its state: somebody may have opened or closed it meanwhile.
+    campaign.save(update_fields=names if campaign.pk else None)
     if is_draft:
         campaign.runs.set(design.runs)
     campaign.annotators.set(design.annotators)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -70,10 +71,10 @@ def lacks_of(campaign: Campaign) -> dict[str, str]:
 def pace() -> Pace:
     """Return how long the newest marks of this site took, or what is usual where there are none."""
     rows = Annotation.objects.filter(DECIDED, active_ms__gt=0).order_by("-pk")
-    times = sorted(rows.values_list("active_ms", flat=True)[:RECENT])
+    times = list(rows.values_list("active_ms", flat=True)[:RECENT])
     if not times:
         return Pace(seconds=USUAL_SECONDS, n=0)
-    return Pace(seconds=times[len(times) // 2] / 1000, n=len(times))
+    return Pace(seconds=median(times) / 1000, n=len(times))
 
 
 @transaction.atomic
@@ -84,6 +85,9 @@ def save_draft(campaign: Campaign | None, design: Design, *, by: User) -> Campai
     new one for each change, and marks keep the version they were made under.
     """
     is_new = campaign is None
+    if campaign is not None:
+        # As it is now, and until this is done: one that was opened meanwhile keeps its sample.
+        campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     campaign = save(campaign or Campaign(created_by=by), design)
     is_draft = campaign.state == CampaignState.DRAFT
     newest = guidelines.current(campaign)

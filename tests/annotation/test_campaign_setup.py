@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import guidelines
+from annotation import drafting, guidelines, opening
+from annotation.campaign_checks import checked
 from annotation.campaign_forms import Given
 from annotation.models import Annotation, Campaign, Guideline, Item
 from annotation.vocabulary import CampaignState, MarkSet, SampleMethod
@@ -231,6 +233,30 @@ def test_two_leads_do_not_undo_each_other_unseen(client):
     client.post(edit(campaign), stale | {"base": answer.context["base"]})
     campaign.refresh_from_db()
     assert campaign.name == "Mine"
+
+
+def test_saving_a_form_never_undoes_an_opening_or_a_closing_of_the_same_moment(lead):
+    stale = campaigns.campaign(annotators=[campaigns.person()])
+    design = checked(Given.from_campaign(stale))
+    opening.open_campaign(Campaign.objects.get(pk=stale.pk), by=lead)
+
+    drafting.save_draft(stale, replace(design, runs=()), by=lead)
+
+    now = Campaign.objects.get(pk=stale.pk)
+    assert now.state == CampaignState.OPEN
+    assert now.opened_at is not None
+    assert now.runs.count() == 1
+    opening.close_campaign(Campaign.objects.get(pk=stale.pk), by=lead)
+    drafting.save_draft(now, design, by=lead)
+    assert Campaign.objects.get(pk=stale.pk).state == CampaignState.CLOSED
+
+
+def test_the_usual_time_of_an_outcome_is_the_median():
+    mine = campaigns.taken()
+    for annotation, seconds in zip(mine.annotations.all(), (10, 20), strict=False):
+        Annotation.objects.filter(pk=annotation.pk).update(mark="pass", active_ms=seconds * 1000)
+
+    assert drafting.pace() == drafting.Pace(seconds=15, n=2)
 
 
 def test_closing_and_reopening_keep_every_mark(client):

@@ -334,3 +334,55 @@ def test_a_change_that_the_site_refuses_holds_up_nothing_and_says_why(desk: Open
     assert here.marks()[:2] == ["", "fail"]
     here.page.get_by_role("button", name="Dismiss").click()
     expect(here.page.locator("[data-toast]")).to_be_hidden()
+
+
+def test_a_note_never_goes_over_one_that_arrived_while_it_was_being_written(desk: Opened):
+    here = desk()
+    there = desk(rows=here.rows)
+    there.press("n")
+    there.page.keyboard.type("Mine")
+    # Held back, as by somebody who goes on typing.
+    there.page.evaluate(
+        "window.stop = setInterval(() => document.activeElement.dispatchEvent(new Event('input')), 300)"
+    )
+
+    here.press("n")
+    here.page.keyboard.type("Theirs")
+    here.press("Escape")
+    until(lambda: here.held()["annotations"][0]["note"] == "Theirs")
+    expect(there.row(0)).to_contain_text("note", timeout=PATIENCE)
+    there.page.evaluate("clearInterval(window.stop)")
+    there.press("Escape")
+
+    expect(there.row(0)).to_contain_text("choose", timeout=PATIENCE)
+    assert there.held()["annotations"][0]["note"] == "Theirs"
+    there.page.get_by_role("button", name="Keep yours").click()
+    there.is_all_saved()
+    assert there.held()["annotations"][0]["note"] == "Mine"
+
+
+@pytest.mark.parametrize("status", [200, 400, 404])
+def test_a_page_that_a_proxy_puts_in_place_of_an_answer_decides_nothing(desk: Opened, status: int):
+    here = desk()
+
+    def portal(route: Route) -> None:
+        route.fulfill(status=status, content_type="text/html", body="<h1>Sign in to this network</h1>")
+
+    here.page.route("**/api/v1/**", portal)
+    here.press("p", "f")
+    expect(here.connection).to_have_text("Kept here, offline: 2 waiting", timeout=PATIENCE)
+    here.page.unroute("**/api/v1/**")
+    here.is_all_saved()
+
+    assert here.marks()[:2] == ["pass", "fail"]
+
+
+def test_an_answer_that_breaks_off_is_no_answer(desk: Opened):
+    here = desk()
+    here.page.route(OPERATIONS, lambda route: route.fulfill(status=200, body='{"results": [{"opera'), times=1)
+
+    here.press("p")
+    expect(here.page.locator("[data-toast]")).to_contain_text("Offline", timeout=PATIENCE)
+    here.is_all_saved()
+
+    assert here.marks()[0] == "pass"

@@ -17,6 +17,8 @@ const { find } = view;
 const POLL_MS = 5000;
 const address = `/api/v1/assignments/${set.id}`;
 const goesOn = find("[data-goes-on]");
+// What was in sight when somebody began to type a rating.
+let rating = null;
 
 const acts = {
   pass: () => mark("pass"),
@@ -59,7 +61,7 @@ async function start() {
   window.addEventListener("pagehide", sayGoodbye);
   window.addEventListener("beforeunload", (event) => {
     saveNote();
-    if (outbox.waiting) event.preventDefault();
+    if (outbox.waiting || outbox.isLostOnLeaving) event.preventDefault();
   });
   tell("ready", { assignment: given });
   tell("outcome", { annotation: set.held.get(set.current) });
@@ -104,6 +106,7 @@ function listenForControls() {
     if (event.key === "Enter" && set.current !== before) event.target.select();
   });
   find("[data-score]")?.addEventListener("change", rate);
+  find("[data-score]")?.addEventListener("focus", () => { rating = state.sight(set.current); });
 }
 
 function listenForNews() {
@@ -190,20 +193,21 @@ function rate() {
   problem.textContent = isWithin ? "" : `Give a number from ${scale.minimum} to ${scale.maximum}.`;
   box.toggleAttribute("aria-invalid", !isWithin && box.value !== "");
   if (!isWithin || !state.isOpen() || state.shown(set.current).score === score) return;
-  decide({ change: "score", score }, `Rated ${score}`, false);
+  decide({ change: "score", score }, `Rated ${score}`, false, rating);
 }
 
 async function flag() {
   if (!state.isOpen()) return;
   const id = set.current;
+  const seen = state.sight(id);
   const answer = await askProblem(state.shown(id));
-  if (answer && id === set.current) decide({ change: "problem", ...answer }, "Environment problem", false);
+  if (answer && id === set.current) decide({ change: "problem", ...answer }, "Environment problem", false, seen);
 }
 
-function decide(given, words, isSame) {
+function decide(given, words, isSame, seen = null) {
   saveNote();
   const id = set.current;
-  if (!isSame) state.change(id, given);
+  if (!isSame) state.change(id, given, seen);
   const next = goesOn.checked && !state.isDisputed(id) ? state.nextOpen() : null;
   if (next === null) {
     const isAll = state.firstOpen() === null;

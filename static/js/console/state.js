@@ -111,9 +111,17 @@ export async function settle(id, { keepsMine }) {
   tell("changed", { annotation: id });
 }
 
-export function change(id, given) {
+// What a person sees of an annotation on beginning to write over it.
+export const sight = (id) => ({ id, version: set.held.get(id).version, values: shown(id) });
+
+// `seen` is what was in sight on beginning: what arrived since then in the place of what is overwritten was
+// seen by nobody, so the change is made upon the version before it, and becomes a conflict.
+export function change(id, given, seen = null) {
   const before = shown(id);
-  const entry = outbox.add({ kind: "operation", annotation: id, base: set.held.get(id).version, before, ...given });
+  const held = set.held.get(id);
+  const isOverUnseen = seen?.id === id && isUnseen(valuesOf(held), seen.values, given.change);
+  const base = isOverUnseen ? seen.version : held.version;
+  const entry = outbox.add({ kind: "operation", annotation: id, base, before, isOverUnseen, ...given });
   if (given.change === "undo") undoable = undoable.filter((each) => each.operation !== given.undoes);
   else undoable.push({ operation: entry.operation, annotation: id, before });
   tell("changed", { annotation: id });
@@ -145,6 +153,10 @@ export function recall() {
     if (entry.change === "undo") undoable = undoable.filter((each) => each.operation !== entry.undoes);
     else if (!known.has(entry.operation)) undoable.push({ operation: entry.operation, annotation: entry.annotation, before: entry.before });
   }
+}
+
+function isUnseen(now, seen, kind) {
+  return (kind === "note" ? ["note"] : ["mark", "score", "problem", "problem_text"]).some((name) => (now[name] ?? "") !== (seen[name] ?? ""));
 }
 
 function forget(operations) {
