@@ -220,7 +220,7 @@ def test_a_place_is_kept_and_presence_extends_the_lease(mine, person):
 
     mine.refresh_from_db()
     assert mine.lease_until > timezone.now()
-    assert answer == {"sequence": 0, "lease_until": answer["lease_until"], "state": "open"}
+    assert answer == {"sequence": 0, "lease_until": answer["lease_until"], "state": "open", "closed": None}
     assert person.get()["place"] == place
 
 
