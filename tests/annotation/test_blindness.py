@@ -302,7 +302,7 @@ def test_the_page_is_for_the_annotator_and_for_leads_who_are_not_blind_themselve
 
     codes = {person: visitor(person).get(page).status_code for person in (owner, stranger, blind)}
 
-    assert list(codes.values()) == [200, 403, 403]
+    assert list(codes.values()) == [200, 404, 403]
     assert visitor(campaigns.lead()).get(page).status_code == 200
 
 

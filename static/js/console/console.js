@@ -221,10 +221,9 @@ function decide(given, words, isSame, seen = null) {
 async function takeBack() {
   if (!state.isOpen()) return;
   saveNote();
-  try {
-    await state.catchUpWithUndo(() => get(address));
-  } catch {
-    // Without the site, what was done here can still be undone.
+  if (!(await state.catchUpWithUndo(() => get(address)))) {
+    say("Nothing was undone, because you went on before the site answered. Undo again.");
+    return;
   }
   const id = state.undo();
   if (id === null) {

@@ -23,6 +23,7 @@ export const set = {
 
 let undoable = [...given.undo];
 let isUndoStale = false;
+let changesMade = 0;
 
 export const isOpen = () => set.isMine && !set.closed && !outbox.isOver;
 
@@ -117,6 +118,7 @@ export const sight = (id) => ({ id, version: set.held.get(id).version, values: s
 // `seen` is what was in sight on beginning: what arrived since then in the place of what is overwritten was
 // seen by nobody, so the change is made upon the version before it, and becomes a conflict.
 export function change(id, given, seen = null) {
+  changesMade += 1;
   const before = shown(id);
   const held = set.held.get(id);
   const isOverUnseen = seen?.id === id && isUnseen(valuesOf(held), seen.values, given.change);
@@ -131,11 +133,18 @@ export function change(id, given, seen = null) {
 export const canUndo = () => undoable.length > 0 || isUndoStale;
 
 // Another window made changes of its own, which can be undone here as well: the site knows them all.
+// Answers false where the person went on meanwhile: what was meant to be undone is not the newest any more.
 export async function catchUpWithUndo(read) {
-  if (!isUndoStale) return;
-  undoable = [...(await read()).undo];
+  if (!isUndoStale) return true;
+  const made = changesMade;
+  const known = await read().catch(() => null);
+  if (made !== changesMade) return false;
+  // Without the site, what was done here can still be undone.
+  if (!known) return true;
+  undoable = [...known.undo];
   isUndoStale = false;
   recall();
+  return true;
 }
 
 // Takes back the newest change of the set that was not taken back yet; answers where that was.
