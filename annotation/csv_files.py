@@ -56,8 +56,10 @@ COLUMNS = (
     "adjudicated_at",
     "run",
     "code_agent",
+    "blind",
+    "looked_at",
 )
-_LEADS_ALONE = COLUMNS.index("known_mark")
+_FOR_LEADS = COLUMNS.index("blind") - COLUMNS.index("known_mark")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?%?")
 
 
@@ -119,8 +121,8 @@ def _row(exported: ExportedSet, said: Said, *, sight: Sight) -> list[object]:
         moment(annotation.saved_at) or "",
         moment(assignment.submitted_at) or "",
     ]
-    hidden = _for_leads(exported, said) if sight is Sight.ALL else [""] * (len(COLUMNS) - _LEADS_ALONE)
-    return row + hidden
+    hidden = _for_leads(exported, said) if sight is Sight.ALL else [""] * _FOR_LEADS
+    return [*row, *hidden, "true" if exported.is_blind(said) else "false", exported.looked_at or ""]
 
 
 def _for_leads(exported: ExportedSet, said: Said) -> list[object]:

@@ -21,7 +21,7 @@ from annotation.models import (
     Picture,
     Revision,
 )
-from annotation.vocabulary import AssignmentState
+from annotation.vocabulary import AssignmentState, Centre
 from runs.models import Round, Run
 
 AT_ONCE = 20
@@ -78,6 +78,19 @@ class ExportedSet:
     def rater(self) -> str:
         """Who marked: the name of an account, or of somebody elsewhere; empty for a free set."""
         return self.assignment.rater_name
+
+    @property
+    def looked_at(self) -> Centre | None:
+        """What the marks were given before; None for labels from elsewhere, which do not say."""
+        campaign = self.assignment.campaign
+        return None if campaign.is_imported else Centre(campaign.centre)
+
+    def is_blind(self, said: Said) -> bool:
+        """Whether the judge and the peers were hidden when an annotation was last saved."""
+        if not self.assignment.campaign.is_blind:
+            return False
+        revealed_at, saved_at = self.assignment.revealed_at, said.annotation.saved_at
+        return revealed_at is None or (saved_at is not None and saved_at < revealed_at)
 
 
 def sets_of(campaign: Campaign, *, with_expired: bool) -> QuerySet[Assignment]:
