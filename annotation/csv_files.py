@@ -122,7 +122,7 @@ def _row(exported: ExportedSet, said: Said, *, sight: Sight) -> list[object]:
         moment(assignment.submitted_at) or "",
     ]
     hidden = _for_leads(exported, said) if sight is Sight.ALL else [""] * _FOR_LEADS
-    return [*row, *hidden, "true" if exported.is_blind(said) else "false", exported.looked_at or ""]
+    return [*row, *hidden, "yes" if exported.is_blind(said) else "no", exported.looked_at or ""]
 
 
 def _for_leads(exported: ExportedSet, said: Said) -> list[object]:

@@ -12,6 +12,7 @@ from annotation.models import DECIDED, Annotation, Assignment
 from annotation.times import moment
 from annotation.vocabulary import AssignmentState, CampaignState
 from people import audit
+from people.roles import may_read_runs
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -63,15 +64,19 @@ def reopen(assignment: Assignment, *, by: User, reason: str = "") -> Assignment:
         locked = _locked(assignment)
         if locked.state == AssignmentState.OPEN:
             return locked
-        if locked.state != AssignmentState.SUBMITTED or locked.annotator_id is None:
+        if locked.state != AssignmentState.SUBMITTED or locked.annotator is None:
             raise NotPossible(
                 "Only a submitted set can be opened again; one that expired can be assigned anew."
             )
         if locked.campaign.state != CampaignState.OPEN:
             raise NotPossible("This campaign is closed: open it again first, then the set.")
         locked.state, locked.submitted_at = AssignmentState.OPEN, None
-        locked.lease_until = queue.lease_of(locked.campaign, now=timezone.now())
-        locked.save(update_fields=["state", "submitted_at", "lease_until"])
+        now = timezone.now()
+        locked.lease_until = queue.lease_of(locked.campaign, now=now)
+        if may_read_runs(locked.annotator):
+            # Between the hand-in and now the judge's marks were open to this person.
+            locked.revealed_at = locked.revealed_at or now
+        locked.save(update_fields=["state", "submitted_at", "lease_until", "revealed_at"])
         audit.note(by, "reopen", f"assignment:{locked.pk}", campaign=locked.campaign_id, reason=reason)
         return locked
 

@@ -337,7 +337,7 @@ def test_marks_that_were_saved_after_a_reveal_are_told_apart(mine, anna):
 
     table, document = rows(exported(anna, mine, "csv")), lines(exported(anna, mine, "jsonl"))
 
-    assert [row["blind"] for row in table] == ["true", "true", "true", "false"]
+    assert [row["blind"] for row in table] == ["yes", "yes", "yes", "no"]
     assert [line["blind"] for line in document] == [True, True, True, False]
 
 
@@ -345,7 +345,7 @@ def test_a_campaign_that_is_not_blind_says_so_of_every_mark(anna, lead):
     campaign = campaigns.opened(annotators=[anna], is_blind=False)
     submitted(campaign, anna)
 
-    assert {row["blind"] for row in rows(exported(lead, campaign, "csv"))} == {"false"}
+    assert {row["blind"] for row in rows(exported(lead, campaign, "csv"))} == {"no"}
 
 
 @pytest.mark.parametrize(("is_imported", "said"), [(False, "evidence"), (True, "")])
