@@ -11,6 +11,7 @@ from ninja.responses import Status
 
 from annotation import comments
 from annotation.models import Annotation, Assignment, Comment
+from annotation.times import moment
 from people.roles import is_lead
 
 router = Router(tags=["annotation"])
@@ -94,6 +95,6 @@ def _comment(
         "is_mine": author is not None and author.pk == request.user.pk,
         "is_lead": author is not None and author.pk != assignment.annotator_id,
         "text": comment.text,
-        "created_at": comment.created_at.isoformat(),
-        "settled_at": comment.settled_at.isoformat() if comment.settled_at else None,
+        "created_at": moment(comment.created_at),
+        "settled_at": moment(comment.settled_at),
     }

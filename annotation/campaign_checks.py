@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation.campaign_forms import Given, GivenScale
 from annotation.models import Campaign
+from annotation.texts import row_key
 from annotation.vocabulary import (
     CampaignState,
     Centre,
@@ -258,4 +259,4 @@ def _float(text: str) -> float | None:
 
 
 def _numbers(texts: Sequence[str]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(int(text) for text in texts if text.isdecimal() and len(text) < 16))
+    return tuple(dict.fromkeys(key for text in texts if (key := row_key(text))))

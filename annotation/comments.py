@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.blindness import blind_campaigns
 from annotation.models import Annotation, Assignment, Campaign, Comment, Item
-from annotation.texts import clean
+from annotation.texts import storable
 from people.roles import is_lead
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def settle(root: Comment) -> None:
 def _add(
     campaign: Campaign, item: Item, assignment: Assignment | None, *, by: User, text: str, parent: int | None
 ) -> Comment:
-    text = clean(text).replace("\r\n", "\n").strip()
+    text = storable(text).replace("\r\n", "\n").strip()
     if not text:
         raise BadComment("The comment is empty.")
     if len(text) > LONGEST:

@@ -16,16 +16,12 @@ from annotation.campaign_checks import Design, missing_for_opening, save
 from annotation.campaign_forms import Given
 from annotation.designing import CampaignSettings, DesignPreview, KnownAnswer, known_answers, preview
 from annotation.models import Annotation, Campaign, Guideline, Item
-from annotation.own_sets import USUAL_SECONDS
-from annotation.standing import DECIDED
+from annotation.progress import USUAL_SECONDS, newest_times
 from annotation.vocabulary import CampaignState, Distribution, MarkSet, OverlapUnit, SampleMethod, Stratum
 from people import audit
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-RECENT = 500
-"""How many of the newest marks tell how long an outcome takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +66,7 @@ def lacks_of(campaign: Campaign) -> dict[str, str]:
 
 def pace() -> Pace:
     """Return how long the newest marks of this site took, or what is usual where there are none."""
-    rows = Annotation.objects.filter(DECIDED, active_ms__gt=0).order_by("-pk")
-    times = list(rows.values_list("active_ms", flat=True)[:RECENT])
+    times = newest_times(Annotation.objects.all())
     if not times:
         return Pace(seconds=USUAL_SECONDS, n=0)
     return Pace(seconds=median(times) / 1000, n=len(times))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import queue, saving, standing, webhooks
-from annotation.models import Annotation, Assignment
+from annotation import queue, saving, webhooks
+from annotation.models import DECIDED, Annotation, Assignment
+from annotation.times import moment
 from annotation.vocabulary import AssignmentState, CampaignState
 from people import audit
 
@@ -43,7 +44,7 @@ def submit(assignment: Assignment, *, by: User) -> Assignment:
             return locked
         if (closed := saving.why_closed(locked)) is not None:
             raise NotPossible(closed)
-        undecided = Annotation.objects.filter(assignment=locked).exclude(standing.DECIDED)
+        undecided = Annotation.objects.filter(assignment=locked).exclude(DECIDED)
         missing = list(undecided.order_by("item__position").values_list("pk", flat=True))
         if missing:
             raise NotComplete(missing)
@@ -83,11 +84,10 @@ def _locked(assignment: Assignment) -> Assignment:
 
 
 def _body(assignment: Assignment, by: User) -> dict[str, object]:
-    assert assignment.submitted_at is not None
     return {
         "assignment": assignment.pk,
         "campaign": assignment.campaign_id,
         "alias": assignment.alias,
         "annotator": by.get_username(),
-        "submitted_at": assignment.submitted_at.isoformat(),
+        "submitted_at": moment(assignment.submitted_at),
     }

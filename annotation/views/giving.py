@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import queue, second_looks
 from annotation.models import Annotation, Assignment
+from annotation.texts import row_key
 from people.roles import leads_only
 
 
@@ -80,9 +81,4 @@ def _back(request: HttpRequest, campaign_id: int) -> HttpResponse:
 
 
 def _person(request: HttpRequest) -> User | None:
-    text = request.POST.get("to", "")
-    return (
-        User.objects.filter(pk=int(text), is_active=True).first()
-        if text.isdecimal() and len(text) < 16
-        else None
-    )
+    return User.objects.filter(pk=row_key(request.POST.get("to", "")), is_active=True).first()

@@ -15,10 +15,18 @@ from django.views.decorators.http import require_safe
 
 from annotation.blindness import blind_campaigns
 from annotation.calibration import Drift
+from annotation.campaign_progress import (
+    CampaignProgress,
+    Tally,
+    idle_sets,
+    idle_since,
+    last_sign,
+    progress_of_campaign,
+)
 from annotation.models import Annotation, Assignment, Campaign, Item
-from annotation.overview import Standing, Tally, idle_sets, idle_since, last_sign, standing_of
 from annotation.pairing import Between, Settled, disagreements
-from annotation.standing import NOTHING, progress_by_assignment
+from annotation.progress import NOTHING, progress_by_assignment
+from annotation.texts import row_key
 from annotation.vocabulary import AssignmentState, CampaignState, EnvironmentProblem
 from benchmark.display import UNDEFINED, duration, points, signed_points, whole
 from benchmark.models import Task
@@ -44,9 +52,9 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if shown.state == CampaignState.DRAFT:
         return redirect("annotation:edit", shown.pk)
     now = timezone.now()
-    standing = standing_of(shown)
+    far = progress_of_campaign(shown)
     is_blind_here = shown.pk in blind_campaigns(request.user)
-    people = {user.pk: user for user in User.objects.filter(pk__in=standing.people)}
+    people = {user.pk: user for user in User.objects.filter(pk__in=far.people)}
     invited = list(shown.annotators.order_by("username"))
     people |= {user.pk: user for user in invited}
     idle = idle_sets(shown, now=now).count()
@@ -54,14 +62,14 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "area": "campaigns",
         "campaign": shown,
         "is_blind_here": is_blind_here,
-        "stats": _stats(standing, idle=idle),
-        "width": round(100 * standing.all.decided / standing.all.total, 2) if standing.all.total else 0,
-        "people": _people(people, standing, with_drift=not is_blind_here),
+        "stats": _stats(far, idle=idle),
+        "width": round(100 * far.all.decided / far.all.total, 2) if far.all.total else 0,
+        "people": _people(people, far, with_drift=not is_blind_here),
         "has_calibration": Item.objects.filter(
             ~Q(known_mark="") | Q(known_score__isnull=False), campaign=shown
         ).exists(),
-        "projects": _projects(request, standing),
-        "sets": _sets(request, shown, standing, idle=idle),
+        "projects": _projects(request, far),
+        "sets": _sets(request, shown, far, idle=idle),
         "invited": invited,
         "problems": _problems(shown),
         "reveals": _reveals(shown),
@@ -74,10 +82,10 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     return render(request, "annotation/campaign.html", context)
 
 
-def _stats(standing: Standing, *, idle: int) -> list[dict[str, str]]:
-    every = standing.all
+def _stats(far: CampaignProgress, *, idle: int) -> list[dict[str, str]]:
+    every = far.all
     left = every.open * (every.median_seconds or 0)
-    sets = standing.sets
+    sets = far.sets
     return [
         {
             "label": "Marked",
@@ -121,13 +129,13 @@ def _stats(standing: Standing, *, idle: int) -> list[dict[str, str]]:
     ]
 
 
-def _people(people: dict[int, User], standing: Standing, *, with_drift: bool) -> list[dict[str, Any]]:
+def _people(people: dict[int, User], far: CampaignProgress, *, with_drift: bool) -> list[dict[str, Any]]:
     rows = [
-        _person_row(user.get_username(), standing.people.get(pk, Tally()))
-        | {"drift": _drift(standing.drifts.get(pk)) if with_drift else None}
+        _person_row(user.get_username(), far.people.get(pk, Tally()))
+        | {"drift": _drift(far.drifts.get(pk)) if with_drift else None}
         for pk, user in people.items()
     ]
-    rows += [_person_row(name, tally) | {"drift": None} for name, tally in standing.elsewhere.items()]
+    rows += [_person_row(name, tally) | {"drift": None} for name, tally in far.elsewhere.items()]
     return sorted(rows, key=lambda row: row["name"].lower())
 
 
@@ -159,24 +167,22 @@ def _drift(drift: Drift | None) -> dict[str, str] | None:
     }
 
 
-def _projects(request: HttpRequest, standing: Standing) -> dict[str, Any]:
+def _projects(request: HttpRequest, far: CampaignProgress) -> dict[str, Any]:
     """Projects in the order of their benchmark, a page at a time, by the key of the last one."""
     after = _key(request, "projects_after")
-    found = list(
-        Task.objects.filter(pk__in=standing.projects, pk__gt=after).order_by("pk")[: ROWS_A_PAGE + 1]
-    )
+    found = list(Task.objects.filter(pk__in=far.projects, pk__gt=after).order_by("pk")[: ROWS_A_PAGE + 1])
     shown = found[:ROWS_A_PAGE]
     return {
-        "rows": [{"task": task} | _counts(standing.projects[task.pk]) for task in shown],
-        "total": len(standing.projects),
+        "rows": [{"task": task} | _counts(far.projects[task.pk]) for task in shown],
+        "total": len(far.projects),
         "next": f"?projects_after={shown[-1].pk}#projects" if len(found) > len(shown) else "",
         "is_later": bool(after),
     }
 
 
-def _sets(request: HttpRequest, shown: Campaign, standing: Standing, *, idle: int) -> dict[str, Any]:
+def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle: int) -> dict[str, Any]:
     """Sets of one state, a page at a time, by the key of the last one; those without a sign first of all."""
-    counts = {**standing.sets, "idle": idle}
+    counts = {**far.sets, "idle": idle}
     wanted = request.GET.get("sets", "")
     if wanted not in counts:
         wanted = "idle" if idle else "open" if counts["open"] else "free" if counts["free"] else "submitted"
@@ -278,8 +284,7 @@ def _exports(shown: Campaign) -> list[dict[str, str]]:
 
 
 def _key(request: HttpRequest, name: str) -> int:
-    text = request.GET.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 16 else 0
+    return row_key(request.GET.get(name, ""))
 
 
 _SET_TABS = (

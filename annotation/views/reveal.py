@@ -23,7 +23,7 @@ def reveal(request: HttpRequest, assignment_id: int) -> HttpResponse:
         raise Http404("There is no such assignment among yours.")
     if not is_own:
         # A lead who annotates in the same campaign would read here what that lead's own set hides.
-        blindness.require_sight(request.user, assignment.campaign)
+        blindness.require_not_blind(request.user, assignment.campaign)
     problem = ""
     if request.method == "POST":
         assert request.user.is_authenticated

@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import queue
-from annotation.models import Assignment
+from annotation.models import Assignment, Campaign
 from annotation.own_sets import waiting_for
-from annotation.vocabulary import AssignmentState
+from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.rules.vocabulary import Mark
 from people.roles import SiteRole
 from tests import campaigns
@@ -42,6 +42,25 @@ def test_own_open_sets_come_with_progress_and_the_begun_one_first():
     assert waiting.open[0].is_complete
     assert "Look again and submit" in page
     assert "Begin" in page
+
+
+def test_every_set_has_its_files_whatever_became_of_it():
+    person = campaigns.person()
+    campaign = campaigns.planned(campaigns.run(campaigns.benchmark(tasks=4)), annotators=[person])
+    stopped = sets_of(campaigns.planned(annotators=[person]))[0]
+    at_work, done, gone, _ = sets_of(campaign)
+    mark_all(done)
+    queue.release(gone, by=None, reason="left")
+    Campaign.objects.filter(pk=stopped.campaign_id).update(state=CampaignState.CLOSED)
+    client = seat(person)
+
+    page = client.get(PAGE).text
+
+    for each in (at_work, done, gone, stopped):
+        for kind in ("csv", "results"):
+            address = reverse("annotation:export_assignment", args=[each.pk, kind])
+            assert f'href="{address}"' in page
+            assert client.get(address).status_code == 200
 
 
 def test_the_page_names_no_set_of_anybody_else():

@@ -267,8 +267,8 @@ def test_another_campaign_on_a_hidden_run_is_out_of_sight_as_well(run):
     campaigns.planned(run, annotators=[person])
 
     with pytest.raises(StillBlind, match="hidden from you"):
-        blindness.require_sight(person, earlier)
-    blindness.require_sight(campaigns.lead(), earlier)
+        blindness.require_not_blind(person, earlier)
+    blindness.require_not_blind(campaigns.lead(), earlier)
 
 
 def reveal_page(of: Campaign) -> str:

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from annotation import queue
 from annotation.blindness import reveal
+from annotation.campaign_progress import progress_of_campaign
 from annotation.models import Annotation, Assignment, Item
-from annotation.overview import standing_of
 from annotation.vocabulary import AssignmentState
 from benchmark.rules.vocabulary import Mark
 from tests import campaigns
@@ -37,15 +37,15 @@ def test_counts_are_by_person_and_by_project_and_leave_expired_sets_out():
     mark_all(mine[1], submit=False)
     queue.release(mine[1], by=None, reason="left")
 
-    standing = standing_of(campaign)
+    far = progress_of_campaign(campaign)
 
     # Two tasks of 6 outcomes, each for two people: 24 marks. One set of 6 is done; the released 6 are free.
-    assert (standing.all.decided, standing.all.total) == (6, 24)
-    assert (standing.people[one.pk].decided, standing.people[one.pk].total) == (6, 6)
-    assert (standing.people[other.pk].decided, standing.people[other.pk].total) == (0, 12)
-    assert (standing.free.decided, standing.free.total) == (0, 6)
-    assert sum(project.total for project in standing.projects.values()) == 24
-    assert standing.sets == {"free": 1, "open": 2, "submitted": 1, "expired": 1}
+    assert (far.all.decided, far.all.total) == (6, 24)
+    assert (far.people[one.pk].decided, far.people[one.pk].total) == (6, 6)
+    assert (far.people[other.pk].decided, far.people[other.pk].total) == (0, 12)
+    assert (far.free.decided, far.free.total) == (0, 6)
+    assert sum(project.total for project in far.projects.values()) == 24
+    assert far.sets == {"free": 1, "open": 2, "submitted": 1, "expired": 1}
 
 
 def test_the_median_is_of_marks_whose_time_is_known():
@@ -54,7 +54,7 @@ def test_the_median_is_of_marks_whose_time_is_known():
     for row, milliseconds in zip(rows, (10_000, 20_000, 90_000, 0, 0, 0), strict=True):
         Annotation.objects.filter(pk=row.pk).update(active_ms=milliseconds)
 
-    assert standing_of(campaign).all.median_seconds == 20
+    assert progress_of_campaign(campaign).all.median_seconds == 20
 
 
 def test_drift_is_shown_early_against_late_with_its_numbers(client):

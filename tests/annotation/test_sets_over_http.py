@@ -31,17 +31,6 @@ pytestmark = pytest.mark.django_db
 HUGE = 10**30
 
 
-@pytest.fixture
-def mine() -> Assignment:
-    return campaigns.taken()
-
-
-@pytest.fixture
-def person(mine: Assignment) -> Person:
-    assert mine.annotator is not None
-    return Person(mine.annotator, mine)
-
-
 def mark_all(person: Person, of: Assignment) -> None:
     person.send(*(marked(each, base=each.version) for each in of.annotations.all()))
 
@@ -220,7 +209,12 @@ def test_a_place_is_kept_and_presence_extends_the_lease(mine, person):
 
     mine.refresh_from_db()
     assert mine.lease_until > timezone.now()
-    assert answer == {"sequence": 0, "lease_until": answer["lease_until"], "state": "open", "closed": None}
+    assert answer == {
+        "sequence": 0,
+        "lease_until": answer["lease_until"],
+        "state": "open",
+        "closed": None,
+    }
     assert person.get()["place"] == place
 
 

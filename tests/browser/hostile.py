@@ -46,7 +46,7 @@ _SCRIPTS = {
     """,
     "alert_loop": """
         over();
-        (async () => { await wait(300); for (;;) { alert("Look at me"); await wait(1); } })();
+        (async () => { await wait(1500); for (;;) { alert("Look at me"); await wait(1); } })();
     """,
     "message_spam": """
         over();
@@ -131,8 +131,8 @@ _SCRIPTS = {
               const element = document.createElement(tag);
               element.onload = () => done("loaded");
               element.onerror = () => done("refused");
-              if (tag === "link") Object.assign(element, { rel: "stylesheet", href: site + "/static/css/base.css" });
-              else element[tag === "object" ? "data" : "src"] = site + (tag === "script" ? "/static/js/keys.js" : "/");
+              if (tag === "link") Object.assign(element, { rel: "stylesheet", href: site + "/static/css/base.css?fresh" });
+              else element[tag === "object" ? "data" : "src"] = site + (tag === "script" ? "/static/js/keys.js?fresh" : "/");
               document.body.append(element);
               setTimeout(() => done("silent"), 3000);
             }));

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, FrameLocator, expect
 
-from tests.browser import hostile
 from tests.browser.conftest import Site
 from tests.browser.desks import PATIENCE, Desk, sit_down
 
@@ -91,11 +90,231 @@ def is_unharmed(desk: Desk) -> None:
     assert who(desk) == desk.rows["username"]
 
 
-@pytest.mark.parametrize("candidate", [name for name in hostile.NAMES if name != "never_starts"])
-def test_the_console_goes_on_whatever_the_candidate_does(seat, candidate):
+def said(desk: Desk) -> dict[str, str]:
+    """What the candidate says came of each attempt."""
+    lines = (app(desk).locator("#said").text_content() or "").splitlines()
+    return {name: came for name, _, came in (line.partition(": ") for line in lines)}
+
+
+@pytest.mark.parametrize("candidate", ["downloads", "endless_growth", "busy_loop", "history_walker"])
+def test_a_mark_is_given_and_saved_while_the_candidate_keeps_the_browser_busy(seat, candidate):
     desk = seat(candidate)
-    state(desk, "running", "messages", "slow", "dialogs")
-    if candidate not in ("message_spam", "alert_loop", "popups"):
-        has_acted(desk)
+    state(desk, "running")
+    # Nothing is asked of the frame: it would not answer.
+    expect(desk.page.locator("[data-frame]")).to_be_visible(timeout=PATIENCE)
+    desk.page.wait_for_timeout(2000)
 
     is_unharmed(desk)
+
+
+def test_a_candidate_can_neither_replace_nor_read_the_console(seat):
+    desk = seat("frame_busting")
+    state(desk, "running")
+    has_acted(desk)
+
+    came = said(desk)
+    assert came["reading"] == came["reading again"] == "SecurityError"
+    is_unharmed(desk)
+
+
+def test_a_candidate_that_forbids_framing_is_shown_with_its_storage(seat):
+    desk = seat("forbids_framing")
+    state(desk, "running")
+    has_acted(desk)
+
+    assert "kept" in app(desk).locator("#said").inner_text()
+    is_unharmed(desk)
+
+
+def test_a_dialog_that_nobody_answers_keeps_no_mark_from_being_saved(seat):
+    first = seat("alert_loop")
+    state(first, "running")
+    page = first.context.new_page()
+    first.page.close()
+    opened: list[str] = []
+    page.on("dialog", lambda dialog: opened.append(dialog.message))
+    desk = Desk(page=page, site=first.site, rows=first.rows).open()
+    state(desk, "running")
+    _until(lambda: bool(opened), desk)
+
+    is_unharmed(desk)
+    assert opened == ["Look at me"]
+
+
+def test_dialogs_that_are_answered_again_and_again_keep_no_mark_from_being_saved(seat):
+    desk = seat("alert_loop")
+    state(desk, "running")
+
+    is_unharmed(desk)
+
+
+def test_a_flood_of_messages_takes_the_candidate_away_and_not_the_console(seat):
+    desk = seat("message_spam")
+
+    state(desk, "messages")
+
+    expect(desk.page.locator("[data-wait]")).to_contain_text("so many messages")
+    is_unharmed(desk)
+    desk.page.get_by_role("button", name="Reset state").click()
+    state(desk, "messages")
+
+
+def test_popups_stay_in_the_sandbox_and_read_nothing_of_the_site(seat):
+    desk = seat("popups")
+    state(desk, "running")
+    app(desk).locator("button").click(timeout=PATIENCE)
+    has_acted(desk)
+
+    opened = [page for page in desk.context.pages if page is not desk.page]
+    came = said(desk)
+    assert came.get("its page", "SecurityError") in ("SecurityError", "TypeError", "")
+    assert all(desk.rows["username"] not in page.content() for page in opened)
+    is_unharmed(desk)
+
+
+def test_a_service_worker_stays_on_its_own_origin_and_is_gone_after_a_reset(seat):
+    desk = seat("service_worker")
+    state(desk, "running")
+    has_acted(desk)
+
+    came = said(desk)
+    assert came["worker"] == "registered"
+    assert came["worker of the site"] in ("SecurityError", "TypeError")
+    is_unharmed(desk)
+    desk.page.get_by_role("button", name="Reload").click()
+    expect(app(desk).locator("h1")).to_have_text("Taken by the worker", timeout=PATIENCE)
+
+    desk.page.get_by_role("button", name="Reset state").click()
+
+    expect(app(desk).locator("h1")).to_have_text("A candidate", timeout=PATIENCE)
+    assert who(desk) == desk.rows["username"]
+
+
+def test_cookies_for_the_parent_domain_reach_neither_the_site_nor_the_next_application(seat, site):
+    desk = seat("parent_cookies")
+    state(desk, "running")
+    has_acted(desk)
+
+    is_unharmed(desk)
+    _until(lambda: not _foreign(desk), desk)
+    assert "own=kept" in app(desk).locator("body").evaluate("() => document.cookie")
+    second = site.scene("centre_scenes.second_set", username=desk.rows["username"])
+    desk.page.goto(site.address + second["path"])
+    state(desk, "running")
+    expect(app(desk).locator("header")).to_have_text("Hollow Lane Seed Library", timeout=PATIENCE)
+    assert app(desk).locator("body").evaluate("() => document.cookie") == ""
+    end(Desk(page=desk.page, site=site, rows=second))
+
+
+def test_a_candidate_cannot_sign_its_annotator_out(seat):
+    desk = seat("clears_site_data")
+    state(desk, "running")
+    has_acted(desk)
+
+    is_unharmed(desk)
+
+
+def test_a_candidate_reads_nothing_of_the_site_with_its_annotators_session(seat):
+    desk = seat("reads_the_site")
+    state(desk, "running")
+    has_acted(desk)
+
+    came = said(desk)
+    # What frames load is an error page of the browser, and a frame says "loaded" of it too.
+    refused = ("script", "img", "link", "object", "socket", "stream")
+    assert {tag: came[tag] for tag in refused} == dict.fromkeys(refused, "refused")
+    assert all(
+        value in ("TypeError", "0") for name, value in came.items() if name.startswith(("fetch", "no-cors"))
+    )
+    assert desk.rows["username"] not in app(desk).locator("body").inner_text()
+    is_unharmed(desk)
+
+
+def test_a_candidate_gives_no_mark_and_ends_no_session_with_forms_or_beacons(seat):
+    desk = seat("posts_marks")
+    state(desk, "running")
+    has_acted(desk)
+
+    is_unharmed(desk)
+    state(desk, "running")
+
+
+def test_a_candidate_that_takes_the_keys_from_somebody_who_writes_is_taken_away(seat):
+    desk = seat("focus_thief")
+    state(desk, "running")
+    has_acted(desk)
+    note = desk.page.locator("textarea").first
+    note.click()
+    desk.page.keyboard.type("It takes the keys away from me.", delay=50)
+    state(desk, "keys")
+    expect(note).to_be_focused()
+    note.fill("")
+
+    desk.page.keyboard.type("The basket forgets its packets.", delay=20)
+
+    expect(note).to_have_value("The basket forgets its packets.")
+    is_marked_beside_the_note(desk)
+
+
+def is_marked_beside_the_note(desk: Desk) -> None:
+    """A mark is saved beside the note."""
+    desk.page.locator("[data-act=pass]").click(timeout=PATIENCE)
+    desk.is_all_saved()
+    first = desk.held()["annotations"][0]
+    assert (first["mark"], first["note"]) == ("pass", "The basket forgets its packets.")
+
+
+def test_a_candidate_that_asks_to_stay_is_stopped_without_a_question(seat):
+    desk = seat("stays")
+    asked = []
+    desk.page.on("dialog", lambda dialog: asked.append(dialog.type))
+    state(desk, "running")
+    app(desk).locator("button").click(timeout=PATIENCE)
+    expect(app(desk).locator("#said")).to_contain_text("used", timeout=PATIENCE)
+
+    desk.page.get_by_role("button", name="Stop", exact=True).click()
+
+    state(desk, "stopped")
+    assert asked == []
+    is_unharmed(desk)
+
+
+def test_a_server_that_dies_says_its_last_words_and_starts_again(seat):
+    desk = seat("dies")
+    state(desk, "running")
+    app(desk).get_by_role("link", name="Die").click(timeout=PATIENCE)
+
+    state(desk, "died")
+
+    expect(desk.page.locator("[data-live-notice]")).to_contain_text("died while it was used")
+    is_unharmed(desk)
+    desk.page.get_by_role("button", name="Logs").click()
+    logs = desk.page.locator("[data-logs-body]")
+    expect(logs).to_contain_text("last words of /workspace", timeout=PATIENCE)
+    desk.page.get_by_role("button", name="Close").click()
+    desk.page.locator("[data-notice-act]").click()
+    state(desk, "running")
+    expect(app(desk).locator("h1")).to_have_text("A candidate", timeout=PATIENCE)
+
+
+def test_a_candidate_that_never_starts_shows_its_log_without_its_agents_name(seat):
+    desk = seat("never_starts")
+
+    state(desk, "failed")
+
+    log = desk.page.locator("[data-wait-log]")
+    expect(log).to_contain_text("Error: the module ▒▒▒ is missing")
+    expect(desk.page.locator("[data-wait]")).to_contain_text("The application did not start")
+    is_unharmed(desk)
+
+
+def _foreign(desk: Desk) -> list[str]:
+    return [cookie["name"] for cookie in desk.context.cookies() if cookie["domain"].startswith(".")]
+
+
+def _until(is_so: Callable[[], bool], desk: Desk) -> None:
+    for _ in range(PATIENCE // 500):
+        if is_so():
+            return
+        desk.page.wait_for_timeout(500)
+    raise AssertionError("It did not come to be.")

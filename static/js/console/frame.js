@@ -3,12 +3,13 @@ import { tell } from "./bus.js";
 
 // Never allow-top-navigation, and popups stay in the sandbox: neither may replace or reach the console.
 const SANDBOX = ["allow-scripts", "allow-same-origin", "allow-forms", "allow-modals", "allow-popups", "allow-downloads"];
-const ALLOW = "clipboard-write; fullscreen; focus-without-user-activation 'none'; display-capture 'none'";
+const ALLOW = "clipboard-write; fullscreen; display-capture 'none'";
 
 const MOST_MESSAGES = 200; // a second, from the frame to this page
 const LATE = 2500; // milliseconds by which this page's own timer may be late, twice
 const FLICKER = 250; // milliseconds between a dialog that closed and the next
-const TYPING = 1500; // milliseconds after a key in which nothing but a person's click takes the focus
+const TYPING = 1500; // milliseconds after a key in which somebody counts as writing
+const MOST_THEFTS = 3; // in five seconds
 
 export class AppFrame {
   // `held` is told the reason when the application had to be taken away.
@@ -20,6 +21,7 @@ export class AppFrame {
     this.isWanted = false;
     this.before = null;
     this.typedAt = -Infinity;
+    this.thefts = [];
     this.hasDialogs = true;
     this.hasHover = window.matchMedia("(hover: hover)").matches;
     watchFocus(this);
@@ -44,13 +46,12 @@ export class AppFrame {
     this.address = address;
     this.hasDialogs = dialogs;
     this.element = frame;
-    this.place.replaceChildren(frame);
+    this.place.append(frame);
     this.shown(false);
   }
 
-  // Taken out, not navigated: no question of the page ("leave?") may stand in the way.
   remove() {
-    this.element?.remove();
+    if (this.element) retire(this.element);
     this.element = null;
     this.address = "";
     this.isPointerIn = false;
@@ -87,6 +88,22 @@ export class AppFrame {
     this.remove();
     this.held(reason);
   }
+
+  // Whether something that is not the application's page has the keys: a dialog of it, for all we know.
+  get isElsewhere() {
+    return this.element !== null && this.hasDialogs && !this.hasKeys && !document.hasFocus();
+  }
+}
+
+// Taken out at once, so that no question of the page ("leave?") stands in the way. But where a dialog may
+// be open, it is led elsewhere first: Chromium closes the dialog then, and otherwise leaves this page
+// without clicks and keys although the frame is gone.
+function retire(element) {
+  if (document.hasFocus()) return element.remove();
+  element.hidden = true;
+  element.addEventListener("load", () => element.remove());
+  element.src = "about:blank";
+  return setTimeout(() => element.remove(), 1000);
 }
 
 function watchFocus(frame) {
@@ -94,6 +111,9 @@ function watchFocus(frame) {
     if (event.target !== frame.element) frame.before = event.target;
     frame.shown(frame.hasKeys);
   });
+  document.addEventListener("focusout", () => setTimeout(() => {
+    if (document.activeElement === document.body) frame.before = null;
+  }, 0));
   document.addEventListener("keydown", (event) => {
     frame.typedAt = performance.now();
     // Tab may walk into the frame.
@@ -107,14 +127,23 @@ function watchFocus(frame) {
   window.addEventListener("focus", () => frame.shown(frame.hasKeys));
 }
 
+// Nothing but the person gives the application the keys. Chromium has no way to forbid a frame to take
+// them, so they are taken back; one that will not leave them to somebody who writes is taken away.
 function settle(frame) {
   if (!frame.hasKeys) return frame.shown(false);
-  const isTyping = performance.now() - frame.typedAt < TYPING && !frame.isWanted;
+  const { before } = frame;
+  const now = performance.now();
+  const isWriting = before?.isConnected && before.matches("input, textarea, select");
+  const isTyping = isWriting && now - frame.typedAt < TYPING;
   const isStolen = frame.hasHover && !frame.isWanted && (!frame.isPointerIn || isTyping);
   if (!isStolen) return frame.shown(true);
-  const { before } = frame;
-  frame.takeBack();
+  frame.thefts = [...frame.thefts.filter((at) => now - at < 5000), now];
+  // An application may keep its own field in use: where nobody writes, it gets its way in the end.
+  if (!isWriting && frame.thefts.length > MOST_THEFTS) return frame.shown(true);
+  if (isTyping && frame.thefts.length > 1) frame.hold("keys");
+  else frame.takeBack();
   if (before?.isConnected) before.focus({ preventScroll: true });
+  return undefined;
 }
 
 function watchMessages(frame) {

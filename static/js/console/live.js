@@ -6,6 +6,7 @@ const MOVING = ["queued", "starting"];
 const SOON = 1000;
 const LIGHTLY = 4000;
 const SELDOM = 15000;
+const LEFT = "console-left-behind";
 const AT_WORK = 120000; // so long after the last sign of a person the application is kept from expiring
 
 const WORDS = {
@@ -17,7 +18,9 @@ const WORDS = {
   expired: ["Ended, because nobody used it", "Start again takes the same files, with empty storage."],
   messages: ["The application was taken away", "It sent so many messages to this page that the page could not have answered you."],
   slow: ["The application was taken away", "It kept this page from answering you."],
+  keys: ["The application was taken away", "It took the keys from you while you were writing. What you wrote may lack a letter or two."],
   dialogs: ["The application was taken away", "It opened one dialog right after another, so that nothing else could be used."],
+  left: ["The application is not shown yet", "When this page was left, something else had the keys: perhaps a dialog of the application that would not go away."],
 };
 
 export class Live {
@@ -75,11 +78,17 @@ export class Live {
       document.addEventListener(name, () => { this.seenAt = performance.now(); }, true);
     }
     document.addEventListener("visibilitychange", () => this.lookIn(0));
+    // A person whom dialogs keep from every control can still load the page again.
+    window.addEventListener("pagehide", () => {
+      if (this.frame.isElsewhere) sessionStorage.setItem(LEFT, this.is.name);
+    });
     window.addEventListener("online", () => this.lookIn(0));
     new ResizeObserver(() => this.fit()).observe(this.part("[data-app]"));
   }
 
   async begin() {
+    this.leftBehind = sessionStorage.getItem(LEFT);
+    sessionStorage.removeItem(LEFT);
     await this.look();
     const isUntouched = ["none", "expired"].includes(this.is.state);
     if (isUntouched && "auto" in this.root.dataset) await this.ask("start/");
@@ -145,6 +154,8 @@ export class Live {
     this.is = now;
     const isDead = now.state === "failed" && now.has_run;
     if (now.state === "running") {
+      if (this.leftBehind === now.name) this.heldBecause = "left";
+      this.leftBehind = null;
       if (!this.heldBecause && (now.name !== was.name || !this.frame.element)) this.showFrame({});
     } else if (!(isDead && this.frame.element && now.name === was.name)) {
       this.frame.remove();
@@ -198,13 +209,13 @@ export class Live {
     say(this.part("[data-wait-log]"), log ? log.text : "");
     const again = this.part("[data-start-again]");
     again.hidden = MOVING.includes(state);
-    again.textContent = this.heldBecause ? "Show it again" : state === "none" ? "Start" : "Start again";
+    again.textContent = this.heldBecause ? (this.heldBecause === "left" ? "Show it" : "Show it again") : state === "none" ? "Start" : "Start again";
     this.drawMuted();
   }
 
   drawMuted() {
     this.part("[data-muted]")?.remove();
-    if (this.heldBecause !== "dialogs") return;
+    if (!["dialogs", "left"].includes(this.heldBecause)) return;
     const button = document.createElement("button");
     Object.assign(button, { type: "button", className: "btn", textContent: "Show it without its dialogs" });
     button.dataset.muted = "";

@@ -11,8 +11,7 @@ from statistics import median
 from django.db.models import Count, F, Max, Q, QuerySet
 
 from annotation.calibration import Answer, Drift, drift_by_annotator, is_right_score
-from annotation.models import Annotation, Assignment, Campaign
-from annotation.standing import DECIDED
+from annotation.models import DECIDED, Annotation, Assignment, Campaign
 from annotation.vocabulary import AssignmentState
 
 IDLE_SHARE = 0.5
@@ -48,7 +47,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class CampaignProgress:
     """A campaign at one moment: all, free sets, people by account, those who marked elsewhere by name, projects."""
 
     all: Tally
@@ -64,7 +63,7 @@ type _Key = tuple[int | None, str, int]
 """Account, name of somebody who marked elsewhere, and project."""
 
 
-def standing_of(campaign: Campaign) -> Standing:
+def progress_of_campaign(campaign: Campaign) -> CampaignProgress:
     """Return how far a campaign is; what an expired set held is left out of every count."""
     every, free = Tally(), Tally()
     people: dict[int, Tally] = defaultdict(Tally)
@@ -80,7 +79,7 @@ def standing_of(campaign: Campaign) -> Standing:
     for annotator, seen_at in _signs(campaign):
         tally = people[annotator]
         tally.seen_at = max(filter(None, (tally.seen_at, seen_at)), default=None)
-    return Standing(
+    return CampaignProgress(
         all=every,
         free=free,
         people=dict(people),

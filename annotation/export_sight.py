@@ -1,4 +1,4 @@
-"""How much a person may see in an export: blindness holds for files as it does for pages."""
+"""How much of a campaign or a set a person's export may hold: blindness holds for files as for pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.http import Http404
 
-from annotation.blindness import require_sight
+from annotation.blindness import require_not_blind
 from annotation.models import Assignment, Campaign
 from people.hiding import require_shown
 from people.roles import ASSIGNMENTS, Refused, is_lead
@@ -35,7 +35,7 @@ def sight_on_campaign(user: User | AnonymousUser, campaign: Campaign) -> Sight:
             way_on=ASSIGNMENTS,
             way_on_words="Open your assignments",
         )
-    require_sight(user, campaign)
+    require_not_blind(user, campaign)
     for run in campaign.runs.order_by("pk").values_list("pk", flat=True):
         require_shown(user, run)
     return Sight.ALL
