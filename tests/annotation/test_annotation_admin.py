@@ -30,7 +30,7 @@ def test_every_table_of_annotation_can_be_looked_at(administrator):
     assert mine.annotator is not None
     Person(mine.annotator, mine).send(marked(mine.annotations.earliest("pk")))
 
-    assert {model.__name__ for model in TABLES} == set(models.__all__)
+    assert {model.__name__ for model in TABLES} == {name for name in models.__all__ if not name.isupper()}
     for model in TABLES:
         name = model._meta.model_name
         assert administrator.get(f"/admin/annotation/{name}/?q=x").status_code == 200, name

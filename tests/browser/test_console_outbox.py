@@ -386,3 +386,33 @@ def test_an_answer_that_breaks_off_is_no_answer(desk: Opened):
     here.is_all_saved()
 
     assert here.marks()[0] == "pass"
+
+
+def test_a_note_is_kept_by_who_closes_the_page_in_the_midst_of_it(desk: Opened):
+    here = desk()
+    here.press("n")
+    here.page.keyboard.type("Half a sent")
+    here.page.on("dialog", lambda dialog: dialog.accept())
+    with here.page.expect_event("close", timeout=PATIENCE):
+        here.page.close(run_before_unload=True)
+
+    there = Desk(page=here.context.new_page(), site=here.site, rows=here.rows)
+    there.open()
+    there.is_all_saved()
+
+    assert there.held()["annotations"][0]["note"] == "Half a sent"
+
+
+def test_a_browser_that_keeps_nothing_still_saves_everything_and_says_so(desk: Opened):
+    here = desk()
+    here.context.add_init_script(
+        "IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); }"
+    )
+    here.open()
+    here.page.route(OPERATIONS, lambda route: route.fulfill(status=503, body="<h1>Restarting</h1>"), times=2)
+
+    here.press("p", "f", "a")
+    expect(here.page.locator("[data-toast]")).to_contain_text("This browser keeps nothing", timeout=PATIENCE)
+    here.is_all_saved()
+
+    assert here.marks()[:3] == ["pass", "fail", "partial"]

@@ -112,8 +112,16 @@ export async function settle(id, { keepsMine }) {
   tell("changed", { annotation: id });
 }
 
-// What a person sees of an annotation on beginning to write over it.
-export const sight = (id) => ({ id, version: set.held.get(id).version, values: shown(id) });
+// What a person knows of an annotation on beginning to write over it: what the site holds, and what each
+// change that waits here makes of it.
+export function sight(id) {
+  const held = set.held.get(id);
+  const known = [valuesOf(held)];
+  for (const entry of outbox.entries({ annotation: id })) {
+    if (entry.state !== State.REFUSED) known.push(after(known.at(-1), entry));
+  }
+  return { id, version: held.version, known };
+}
 
 // `seen` is what was in sight on beginning: what arrived since then in the place of what is overwritten was
 // seen by nobody, so the change is made upon the version before it, and becomes a conflict.
@@ -121,7 +129,7 @@ export function change(id, given, seen = null) {
   changesMade += 1;
   const before = shown(id);
   const held = set.held.get(id);
-  const isOverUnseen = seen?.id === id && isUnseen(valuesOf(held), seen.values, given.change);
+  const isOverUnseen = seen?.id === id && !seen.known.some((values) => isAlike(values, valuesOf(held), given.change));
   const base = isOverUnseen ? seen.version : held.version;
   const entry = outbox.add({ kind: "operation", annotation: id, base, before, isOverUnseen, ...given });
   if (given.change === "undo") undoable = undoable.filter((each) => each.operation !== given.undoes);
@@ -164,8 +172,9 @@ export function recall() {
   }
 }
 
-function isUnseen(now, seen, kind) {
-  return (kind === "note" ? ["note"] : ["mark", "score", "problem", "problem_text"]).some((name) => (now[name] ?? "") !== (seen[name] ?? ""));
+function isAlike(one, other, kind) {
+  const overwritten = kind === "note" ? ["note"] : ["mark", "score", "problem", "problem_text"];
+  return overwritten.every((name) => (one[name] ?? "") === (other[name] ?? ""));
 }
 
 function forget(operations) {
