@@ -203,9 +203,14 @@ def _sample_plan(settings: CampaignSettings) -> SamplePlan:
         method=settings.method,
         seed=settings.seed,
         size=settings.sample_size,
-        strata=settings.strata,
+        strata=_strata(settings),
         only_executed=settings.only_executed,
     )
+
+
+def _strata(settings: CampaignSettings) -> tuple[Stratum, ...]:
+    """The strata that count: another method keeps those that were ticked, and asks for none."""
+    return settings.strata if settings.method is SampleMethod.STRATIFIED else ()
 
 
 def _problems(settings: CampaignSettings) -> list[str]:
@@ -221,7 +226,7 @@ def _problems(settings: CampaignSettings) -> list[str]:
         problems.append(f"The share of overlap is {settings.overlap_share:g}; choose one from 0 to 1.")
     if rated and not settings.scales:
         problems.append("No scale is defined: ratings need at least one with its definition.")
-    if rated and set(settings.strata) - {Stratum.AGENT}:
+    if rated and set(_strata(settings)) - {Stratum.AGENT}:
         problems.append("Ratings are of a whole trial, so strata can only be of the code agent.")
     try:
         _sample_plan(settings)

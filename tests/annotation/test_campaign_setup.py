@@ -383,6 +383,24 @@ def test_acts_of_leads_are_refused_to_annotators(act):
     assert Campaign.objects.count() == 1
 
 
+def test_ratings_are_opened_with_the_strata_that_a_form_ticks_by_itself(client):
+    run, person = campaigns.run(), campaigns.person()
+    scale = {
+        "scale_title": "Design",
+        "scale_definition": "How good?",
+        "scale_minimum": "0",
+        "scale_maximum": "9",
+    }
+    campaign = made(client, runs=[run.pk], annotators=[person.pk], mark_set="scales", scale_key="", **scale)
+
+    client.post(reverse("annotation:open", args=[campaign.pk]))
+
+    campaign.refresh_from_db()
+    assert campaign.strata == ["agent", "kind"]
+    assert campaign.state == CampaignState.OPEN
+    assert [item.stratum for item in campaign.items.all()] == ["", ""]
+
+
 def test_a_lead_who_marks_blind_is_not_shown_whose_work_it_is(lead, client):
     run = campaigns.run(agent="heron-2")
     campaign = campaigns.opened(run, annotators=[lead])
