@@ -401,6 +401,15 @@ def test_ratings_are_opened_with_the_strata_that_a_form_ticks_by_itself(client):
     assert [item.stratum for item in campaign.items.all()] == ["", ""]
 
 
+def test_the_plan_shows_what_is_drawn_before_anybody_is_chosen(client):
+    run = campaigns.run()
+
+    plan = client.post(NEW, form(client, runs=[run.pk]), headers={"hx-request": "true"}).context["plan"]
+
+    assert (plan["items"], plan["facts"][0], plan["is_possible"]) == ("12", "2 projects", False)
+    assert len(plan["problems"]) == 1
+
+
 def test_a_lead_who_marks_blind_is_not_shown_whose_work_it_is(lead, client):
     run = campaigns.run(agent="heron-2")
     campaign = campaigns.opened(run, annotators=[lead])
