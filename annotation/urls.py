@@ -59,4 +59,5 @@ urlpatterns = [
     path(f"{_CAMPAIGN}reopen/", states.reopen, name="reopen"),
     path(f"{_CAMPAIGN}sets/<int:assignment_id>/reassign/", giving.reassign, name="reassign"),
     path(f"{_CAMPAIGN}sets/<int:assignment_id>/release/", giving.release, name="release"),
+    path(f"{_CAMPAIGN}sets/<int:assignment_id>/reopen/", giving.reopen, name="reopen_set"),
 ]

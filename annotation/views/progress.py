@@ -206,6 +206,7 @@ def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle:
                 and row.lease_until < until,
                 "is_run_out": row.lease_until is not None and row.lease_until < timezone.now(),
                 "can_release": row.state == AssignmentState.OPEN and row.annotator_id is not None,
+                "can_reopen": row.state == AssignmentState.SUBMITTED and row.annotator_id is not None,
                 "can_reassign": row.state == AssignmentState.OPEN and not row.rater,
             }
             for row in rows

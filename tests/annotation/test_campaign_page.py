@@ -8,12 +8,13 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import queue
+from annotation import opening, queue
 from annotation.blindness import reveal
 from annotation.campaign_progress import progress_of_campaign
 from annotation.models import Annotation, Assignment, Item
 from annotation.vocabulary import AssignmentState
 from benchmark.rules.vocabulary import Mark
+from people.models import AuditEntry
 from tests import campaigns
 from tests.annotation.seats import flag, mark_all, queries, seat, sets_of
 
@@ -103,6 +104,47 @@ def test_a_set_without_a_sign_for_half_its_lease_is_listed_and_can_be_released(c
     assert quiet.state == AssignmentState.EXPIRED
     assert quiet.annotations.exclude(mark="").count() == 6
     assert "What was marked in it stays" in answer.text
+
+
+def test_a_submitted_set_is_opened_again_with_its_marks(client):
+    campaign = campaigns.opened()
+    done = campaigns.taken(campaign)
+    mark_all(done)
+    address = reverse("annotation:reopen_set", args=[campaign.pk, done.pk])
+
+    assert address in client.get(page_of(campaign, "?sets=submitted")).text
+    answer = client.post(address, {"place": "sets", "sets": "submitted"}, follow=True)
+
+    done.refresh_from_db()
+    assert (done.state, done.submitted_at) == (AssignmentState.OPEN, None)
+    assert done.annotations.exclude(mark="").count() == 6
+    assert f"Set {done.pk} is open again" in answer.text
+    assert AuditEntry.objects.filter(act="reopen", subject=f"assignment:{done.pk}").count() == 1
+
+
+def test_a_set_of_a_closed_campaign_is_not_opened_again(client):
+    campaign = campaigns.opened()
+    done = campaigns.taken(campaign)
+    mark_all(done)
+    opening.close_campaign(campaign, by=None)
+    address = reverse("annotation:reopen_set", args=[campaign.pk, done.pk])
+
+    answer = client.post(address, follow=True)
+
+    done.refresh_from_db()
+    assert done.state == AssignmentState.SUBMITTED
+    assert "open it again first, then the set" in answer.text
+    assert address not in client.get(page_of(campaign, "?sets=submitted")).text
+
+
+def test_only_a_lead_opens_a_set_again():
+    done = campaigns.taken()
+    mark_all(done)
+    assert done.annotator is not None
+
+    answer = seat(done.annotator).post(reverse("annotation:reopen_set", args=[done.campaign_id, done.pk]))
+
+    assert answer.status_code == 403
 
 
 def test_a_set_is_given_to_a_named_person(client):
