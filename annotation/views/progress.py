@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -40,7 +40,6 @@ EXPORTS = (
     ("results", "Result files"),
     ("csv", "CSV"),
     ("jsonl", "JSON lines, with history"),
-    ("audit", "Log"),
 )
 
 
@@ -70,6 +69,9 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         ).exists(),
         "projects": _projects(request, far),
         "sets": _sets(request, shown, far, idle=idle),
+        "sets_at_work": far.sets["open"],
+        # Where everything gets as many people, a share would say nothing.
+        "overlap_share": f"{shown.overlap_share * 100:g}%" if shown.overlap > 1 > shown.overlap_share else "",
         "invited": invited,
         "problems": _problems(shown),
         "reveals": _reveals(shown),
@@ -98,8 +100,10 @@ def _stats(far: CampaignProgress, *, idle: int) -> list[dict[str, str]]:
         {
             "label": "Sets submitted",
             "value": whole(sets["submitted"]),
-            "of": f"of {whole(sets['submitted'] + sets['open'] + sets['free'])}",
-            "under": f"{whole(sets['free'])} free, {whole(sets['open'])} at work"
+            "of": f"of {whole(sets['submitted'] + sets['open'] + sets['given'] + sets['free'])}",
+            "under": f"{whole(sets['free'])} free, "
+            + (f"{whole(sets['given'])} given out, " if sets["given"] else "")
+            + f"{whole(sets['open'])} at work"
             + (f", {idle} without a sign" if idle else ""),
         },
         {
@@ -185,7 +189,17 @@ def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle:
     counts = {**far.sets, "idle": idle}
     wanted = request.GET.get("sets", "")
     if wanted not in counts:
-        wanted = "idle" if idle else "open" if counts["open"] else "free" if counts["free"] else "submitted"
+        wanted = (
+            "idle"
+            if idle
+            else "open"
+            if counts["open"]
+            else "given"
+            if counts["given"]
+            else "free"
+            if counts["free"]
+            else "submitted"
+        )
     after = _key(request, "sets_after")
     page = _of_state(shown, wanted).filter(pk__gt=after)
     found = list(
@@ -230,8 +244,9 @@ def _of_state(shown: Campaign, state: str) -> QuerySet[Assignment]:
     sets = Assignment.objects.filter(campaign=shown)
     if state == "free":
         return sets.filter(state=AssignmentState.OPEN, annotator=None)
-    if state == "open":
-        return sets.filter(state=AssignmentState.OPEN, annotator__isnull=False)
+    if state in ("open", "given"):
+        held = sets.filter(state=AssignmentState.OPEN, annotator__isnull=False)
+        return held.filter(taken_at__isnull=state == "given")
     return sets.filter(state=state)
 
 
@@ -273,15 +288,11 @@ def _revealed(shown: Campaign) -> QuerySet[Assignment, int]:
 
 
 def _exports(shown: Campaign) -> list[dict[str, str]]:
-    """Where the campaign's files are, as far as this site has them."""
-    links = []
-    for kind, label in EXPORTS:
-        try:
-            address = reverse("annotation:export_campaign", args=[shown.pk, kind])
-        except NoReverseMatch:
-            continue
-        links.append({"label": label, "href": address})
-    return links
+    """Where the campaign's files are."""
+    return [
+        {"label": label, "href": reverse("annotation:export_campaign", args=[shown.pk, kind])}
+        for kind, label in EXPORTS
+    ]
 
 
 def _key(request: HttpRequest, name: str) -> int:
@@ -291,6 +302,7 @@ def _key(request: HttpRequest, name: str) -> int:
 _SET_TABS = (
     ("idle", "Without a sign"),
     ("open", "At work"),
+    ("given", "Given out"),
     ("free", "Free"),
     ("submitted", "Submitted"),
     ("expired", "Taken back"),

@@ -46,7 +46,26 @@ def test_counts_are_by_person_and_by_project_and_leave_expired_sets_out():
     assert (far.people[other.pk].decided, far.people[other.pk].total) == (0, 12)
     assert (far.free.decided, far.free.total) == (0, 6)
     assert sum(project.total for project in far.projects.values()) == 24
-    assert far.sets == {"free": 1, "open": 2, "submitted": 1, "expired": 1}
+    assert far.sets == {"free": 1, "given": 2, "open": 0, "submitted": 1, "expired": 1}
+
+
+def test_sets_that_were_given_out_are_at_work_once_they_are_begun(client):
+    campaign = campaigns.planned()
+    before = client.get(page_of(campaign)).text
+    mark_all(sets_of(campaign)[0], submit=False)
+    after = client.get(page_of(campaign)).text
+
+    assert "0 free, 2 given out, 0 at work" in before
+    assert "0 free, 1 given out, 1 at work" in after
+
+
+def test_overlap_of_a_share_says_so(client):
+    run, people = campaigns.run(), campaigns.people(2)
+    part = campaigns.opened(run, annotators=people, overlap=2, overlap_share=0.5)
+    whole = campaigns.opened(run, annotators=people, overlap=2)
+
+    assert "overlap 2 in 50% of trials" in client.get(page_of(part)).text
+    assert "overlap 2 for each trial" in client.get(page_of(whole)).text
 
 
 def test_the_median_is_of_marks_whose_time_is_known():
@@ -247,8 +266,33 @@ def test_the_page_links_its_files(client):
 
     page = client.get(page_of(campaign)).text
 
-    for kind in ("results", "csv", "jsonl", "audit"):
+    for kind in ("results", "csv", "jsonl"):
         assert reverse("annotation:export_campaign", args=[campaign.pk, kind]) in page
+    assert reverse("annotation:log", args=[campaign.pk]) in page
+
+
+def test_the_log_says_who_did_what_to_a_campaign_and_its_sets_and_to_no_other(client, monkeypatch):
+    from annotation.views import log
+
+    boss = campaigns.lead("boss")
+    campaign = campaigns.opened(by=boss)
+    mine = campaigns.taken(campaign)
+    queue.release(mine, by=boss, reason="<i>left</i>")
+    campaigns.opened(by=boss)
+    address = reverse("annotation:log", args=[campaign.pk])
+
+    page = client.get(address)
+    monkeypatch.setattr(log, "ENTRIES_A_PAGE", 1)
+    first = client.get(address)
+    second = client.get(address + first.context["older"])
+
+    said = [(row["entry"].username, row["act"], row["subject"]) for row in page.context["rows"]]
+    assert said == [("boss", "release", f"set {mine.pk}"), *said[1:]]
+    assert ("boss", "open", "campaign") in said
+    assert all(row["subject"] in ("campaign", f"set {mine.pk}") for row in page.context["rows"])
+    assert sum(act == "open" for _, act, _ in said) == 1
+    assert "&lt;i&gt;left&lt;/i&gt;" in page.text
+    assert second.context["rows"][0]["act"] == said[1][1]
 
 
 def test_a_draft_has_no_progress_and_leads_to_its_form(client):
@@ -281,7 +325,7 @@ def test_long_lists_go_on_by_key(client, monkeypatch):
 
     monkeypatch.setattr(progress, "ROWS_A_PAGE", 2)
     campaign = campaigns.planned(campaigns.run(campaigns.benchmark(tasks=5)))
-    first = client.get(page_of(campaign, "?sets=open")).context
+    first = client.get(page_of(campaign, "?sets=given")).context
     second = client.get(page_of(campaign, first["sets"]["next"].split("#")[0])).context
     later = client.get(page_of(campaign, first["projects"]["next"].split("#")[0])).context
 

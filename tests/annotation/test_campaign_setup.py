@@ -360,7 +360,7 @@ def test_a_run_that_is_taken_out_takes_its_calibration_items_along(client):
 
 @pytest.mark.parametrize(
     "path", ["/campaigns/", "/campaigns/new/", "/campaigns/{}/", "/campaigns/{}/edit/", "/campaigns/{}/open/",
-             "/campaigns/{}/calibration/", "/campaigns/{}/disagreements/", "/campaigns/{}/comments/"],
+             "/campaigns/{}/calibration/", "/campaigns/{}/disagreements/", "/campaigns/{}/comments/", "/campaigns/{}/log/"],
 )  # fmt: skip
 def test_pages_of_leads_are_refused_to_annotators_with_a_sentence(path):
     campaign = campaigns.opened()
