@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,7 +25,9 @@ from annotation.campaign_progress import (
     last_sign,
     progress_of_campaign,
 )
+from annotation.comments import waiting_for_leads
 from annotation.models import Annotation, Assignment, Campaign, Item
+from annotation.models.work import NOT_EXPIRED
 from annotation.pairing import Between, Settled, disagreements
 from annotation.progress import NOTHING, progress_by_assignment
 from annotation.texts import row_key
@@ -68,7 +72,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
             ~Q(known_mark="") | Q(known_score__isnull=False), campaign=shown
         ).exists(),
         "projects": _projects(request, far),
-        "sets": _sets(request, shown, far, idle=idle),
+        "sets": _sets(request, shown, far, idle=idle, invited=invited),
         "sets_at_work": far.sets["open"],
         # Where everything gets as many people, a share would say nothing.
         "overlap_share": f"{shown.overlap_share * 100:g}%" if shown.overlap > 1 > shown.overlap_share else "",
@@ -79,6 +83,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "open_disagreements": 0
         if is_blind_here
         else disagreements(shown, between=Between.PEOPLE, settled=Settled.OPEN).count(),
+        "waiting_threads": 0 if is_blind_here else waiting_for_leads(shown),
         "guideline": shown.guidelines.order_by("-version").first(),
     }
     return render(request, "annotation/campaign.html", context)
@@ -139,7 +144,10 @@ def _people(people: dict[int, User], far: CampaignProgress, *, with_drift: bool)
         | {"drift": _drift(far.drifts.get(pk)) if with_drift else None}
         for pk, user in people.items()
     ]
-    rows += [_person_row(name, tally) | {"drift": None} for name, tally in far.elsewhere.items()]
+    # Who marked elsewhere was never seen here: the time of those marks is of their file.
+    rows += [
+        _person_row(name, tally) | {"drift": None, "seen_at": None} for name, tally in far.elsewhere.items()
+    ]
     return sorted(rows, key=lambda row: row["name"].lower())
 
 
@@ -184,7 +192,9 @@ def _projects(request: HttpRequest, far: CampaignProgress) -> dict[str, Any]:
     }
 
 
-def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle: int) -> dict[str, Any]:
+def _sets(
+    request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle: int, invited: Sequence[User]
+) -> dict[str, Any]:
     """Sets of one state, a page at a time, by the key of the last one; those without a sign first of all."""
     counts = {**far.sets, "idle": idle}
     wanted = request.GET.get("sets", "")
@@ -207,6 +217,7 @@ def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle:
     )
     rows = found[:ROWS_A_PAGE]
     progress = progress_by_assignment([row.pk for row in rows])
+    busy = _people_by_round(shown, {row.round_id for row in rows})
     until = idle_since(shown, now=timezone.now())
     return {
         "rows": [
@@ -221,6 +232,8 @@ def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle:
                 "is_run_out": row.lease_until is not None and row.lease_until < timezone.now(),
                 "can_release": row.state == AssignmentState.OPEN and row.annotator_id is not None,
                 "can_reopen": row.state == AssignmentState.SUBMITTED and row.annotator_id is not None,
+                # Nobody marks a round twice, so who has a copy of it (this one too) is not offered.
+                "may_have": [person for person in invited if person.pk not in busy[row.round_id]],
                 "can_reassign": row.state == AssignmentState.OPEN and not row.rater,
             }
             for row in rows
@@ -236,6 +249,15 @@ def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle:
         else "",
         "is_later": bool(after),
     }
+
+
+def _people_by_round(shown: Campaign, rounds: Collection[int]) -> Mapping[int, Collection[int | None]]:
+    """Who has a copy of each round now."""
+    people: dict[int, set[int | None]] = defaultdict(set)
+    held = Assignment.objects.filter(NOT_EXPIRED, campaign=shown, round__in=rounds, annotator__isnull=False)
+    for round_, annotator in held.order_by().values_list("round_id", "annotator_id"):
+        people[round_].add(annotator)
+    return people
 
 
 def _of_state(shown: Campaign, state: str) -> QuerySet[Assignment]:

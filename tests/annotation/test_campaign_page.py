@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import opening, queue
+from annotation import comments, opening, queue
 from annotation.blindness import reveal
 from annotation.campaign_progress import progress_of_campaign
 from annotation.models import Annotation, Assignment, Item
@@ -174,6 +174,46 @@ def test_a_set_is_given_to_a_named_person(client):
     client.post(reverse("annotation:reassign", args=[campaign.pk, mine.pk]), {"to": other.pk})
 
     assert [each.annotator for each in sets_of(campaign)] == [other]
+
+
+def test_who_has_another_copy_of_a_round_is_not_offered_the_set(client):
+    people = one, other, third = campaigns.people(3)
+    campaign = campaigns.opened(campaigns.run(campaigns.benchmark(tasks=1)), annotators=people, overlap=2)
+    campaigns.taken(campaign, by=one)
+    campaigns.taken(campaign, by=other)
+
+    rows = client.get(page_of(campaign, "?sets=open")).context["sets"]["rows"]
+
+    assert [row["may_have"] for row in rows] == [[third], [third]]
+
+
+def test_threads_that_wait_for_an_answer_are_counted(client):
+    mine = campaigns.taken()
+    assert mine.annotator is not None
+    lead, rows = campaigns.lead(), mine.annotations.select_related("assignment__campaign", "item")
+    for row in rows.order_by("pk")[:3]:
+        asked = comments.add_to_assignment(row, by=mine.annotator, text="Does this count?")
+    comments.answer(asked, by=lead, text="Yes.")
+    comments.add_among_leads(row.item, by=lead, text="Unclear wording.")
+
+    page = client.get(page_of(mine.campaign))
+
+    assert page.context["waiting_threads"] == 2
+    assert "Comments, 2 waiting" in page.text
+
+
+def test_those_who_marked_elsewhere_are_counted_and_were_never_seen_here(client):
+    campaign = campaigns.planned()
+    for each in sets_of(campaign):
+        mark_all(each)
+    campaign.annotators.clear()
+    Assignment.objects.filter(campaign=campaign).update(annotator=None, rater="Anna")
+
+    listed = client.get(reverse("annotation:campaigns")).context["campaigns"]
+    people = client.get(page_of(campaign)).context["people"]
+
+    assert [row["people"] for row in listed] == ["1 person"]
+    assert [(row["name"], row["seen_at"]) for row in people] == [("Anna", None)]
 
 
 @pytest.mark.parametrize("to", ["", "x", "999999"])
