@@ -26,20 +26,18 @@ from annotation.campaign_progress import (
     progress_of_campaign,
 )
 from annotation.comments import waiting_for_leads
-from annotation.models import Annotation, Assignment, Campaign, Item
+from annotation.models import Assignment, Campaign, Item
 from annotation.models.work import NOT_EXPIRED
 from annotation.pairing import Between, Settled, disagreements
 from annotation.progress import NOTHING, progress_by_assignment
 from annotation.texts import row_key
-from annotation.vocabulary import AssignmentState, CampaignState, EnvironmentProblem
+from annotation.views.troubles import problems_of, reveals_of
+from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.display import UNDEFINED, duration, points, signed_points, whole
 from benchmark.models import Task
-from people.models import AuditEntry
 from people.roles import leads_only
 
 ROWS_A_PAGE = 50
-PROBLEMS_SHOWN = 50
-REVEALS_SHOWN = 50
 EXPORTS = (
     ("results", "Result files"),
     ("csv", "CSV"),
@@ -77,8 +75,8 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         # Where everything gets as many people, a share would say nothing.
         "overlap_share": f"{shown.overlap_share * 100:g}%" if shown.overlap > 1 > shown.overlap_share else "",
         "invited": invited,
-        "problems": _problems(shown),
-        "reveals": _reveals(shown),
+        "problems": problems_of(shown),
+        "reveals": reveals_of(shown),
         "exports": _exports(shown),
         "open_disagreements": 0
         if is_blind_here
@@ -270,43 +268,6 @@ def _of_state(shown: Campaign, state: str) -> QuerySet[Assignment]:
         held = sets.filter(state=AssignmentState.OPEN, annotator__isnull=False)
         return held.filter(taken_at__isnull=state == "given")
     return sets.filter(state=state)
-
-
-def _problems(shown: Campaign) -> dict[str, Any]:
-    """The newest environment problems; what was marked since is none any more."""
-    rows = (
-        Annotation.objects.filter(assignment__campaign=shown)
-        .exclude(problem="")
-        .exclude(assignment__state=AssignmentState.EXPIRED)
-        .select_related("assignment__annotator", "item__outcome__criterion", "item__round__trial__task")
-        .order_by("-saved_at", "-pk")
-    )
-    return {
-        "rows": [
-            {
-                "annotation": row,
-                "reason": EnvironmentProblem(row.problem).words,
-                "item": row.item,
-                "task": row.item.round.trial.task,
-            }
-            for row in rows[:PROBLEMS_SHOWN]
-        ],
-        "most": PROBLEMS_SHOWN,
-    }
-
-
-def _reveals(shown: Campaign) -> list[AuditEntry]:
-    """Who looked at what blindness hides, newest first, with the reason given."""
-    sets = [f"assignment:{pk}" for pk in _revealed(shown)]
-    return list(AuditEntry.objects.filter(act="reveal", subject__in=sets).order_by("-pk")[:REVEALS_SHOWN])
-
-
-def _revealed(shown: Campaign) -> QuerySet[Assignment, int]:
-    return (
-        Assignment.objects.filter(campaign=shown, revealed_at__isnull=False)
-        .order_by("-revealed_at")
-        .values_list("pk", flat=True)[:500]
-    )
 
 
 def _exports(shown: Campaign) -> list[dict[str, str]]:
