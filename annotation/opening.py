@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import assigning, guidelines, webhooks
+from annotation import assigning, guidelines
 from annotation.designing import Design, PlannedItem, design, settings_of
 from annotation.models import Annotation, Assignment, Campaign, Item
 from annotation.sampling import seeded
-from annotation.times import moment
 from annotation.vocabulary import CampaignState, Distribution
 from people import audit
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-CLOSED = "campaign.closed"
-"""Event that other sites are told of."""
 
 
 class CannotOpen(ValueError):
@@ -57,8 +53,7 @@ def close_campaign(campaign: Campaign, *, by: User | None) -> Campaign:
         if not closed:
             raise CannotOpen("Only an open campaign can be closed.")
         audit.note(by, "close", f"campaign:{campaign.pk}")
-        campaign.refresh_from_db()
-        webhooks.announce(campaign, CLOSED, {"closed_at": moment(campaign.closed_at)})
+    campaign.refresh_from_db()
     return campaign
 
 

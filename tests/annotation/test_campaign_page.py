@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation import comments, opening, queue
 from annotation.blindness import reveal
 from annotation.campaign_progress import progress_of_campaign
-from annotation.models import Annotation, Assignment, Item
+from annotation.models import Annotation, Assignment, Item, WebhookDelivery
 from annotation.vocabulary import AssignmentState
 from benchmark.rules.vocabulary import Mark
 from people.models import AuditEntry
@@ -374,3 +374,13 @@ def test_long_lists_go_on_by_key(client, monkeypatch):
     assert ids == sorted(ids)
     assert len(set(ids)) == 4
     assert keys == ["t1", "t2", "t3", "t4"]
+
+
+def test_closing_tells_the_site_that_asked_to_be_told(client):
+    campaign = campaigns.opened(webhook_url="https://lab.example.org/marks")
+
+    client.post(reverse("annotation:close", args=[campaign.pk]))
+
+    told = WebhookDelivery.objects.get(campaign=campaign)
+    assert told.event == "campaign.closed"
+    assert set(told.body) == {"closed_at"}

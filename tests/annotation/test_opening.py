@@ -11,7 +11,7 @@ import pytest
 from annotation import designing, guidelines, opening
 from annotation.designing import KnownAnswer
 from annotation.drafting import set_known_answers
-from annotation.models import Annotation, Assignment, Campaign, Item, WebhookDelivery
+from annotation.models import Annotation, Assignment, Campaign, Item
 from annotation.vocabulary import CampaignState, MarkSet, OverlapUnit, SampleMethod
 from benchmark.rules.vocabulary import Mark, RoundState, TrialState
 from people.models import AuditEntry
@@ -279,13 +279,3 @@ def test_a_closed_campaign_can_be_opened_again_and_a_draft_not_closed():
     with pytest.raises(opening.CannotOpen):
         opening.reopen_campaign(of, by=None)
     assert Run.objects.count() == 1
-
-
-def test_closing_tells_the_site_that_asked_to_be_told():
-    of = campaigns.opened(webhook_url="https://lab.example.org/marks")
-
-    opening.close_campaign(of, by=None)
-
-    told = WebhookDelivery.objects.get(campaign=of)
-    assert told.event == "campaign.closed"
-    assert set(told.body) == {"closed_at"}
