@@ -192,10 +192,12 @@ def _answers(campaign: Campaign) -> list[Answer]:
 
 
 def _set_counts(campaign: Campaign) -> dict[str, int]:
-    """How many sets are free, taken, submitted and expired."""
+    """How many sets are free, given out and not begun, at work, submitted and expired."""
+    held = Q(state=AssignmentState.OPEN, annotator__isnull=False)
     counted = Assignment.objects.filter(campaign=campaign).aggregate(
         free=Count("pk", filter=Q(state=AssignmentState.OPEN, annotator=None)),
-        open=Count("pk", filter=Q(state=AssignmentState.OPEN, annotator__isnull=False)),
+        given=Count("pk", filter=held & Q(taken_at=None)),
+        open=Count("pk", filter=held & Q(taken_at__isnull=False)),
         submitted=Count("pk", filter=Q(state=AssignmentState.SUBMITTED)),
         expired=Count("pk", filter=Q(state=AssignmentState.EXPIRED)),
     )

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation.models import DECIDED, Annotation, Campaign
+from annotation.models import DECIDED, Annotation, Assignment, Campaign
 from annotation.texts import row_key
 from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.display import counted
@@ -58,8 +58,12 @@ def _with_counts(campaigns: Any) -> Any:
         .order_by()
         .values("assignment__campaign")
     )
+    raters = (
+        Assignment.objects.filter(campaign=OuterRef("pk")).exclude(rater="").order_by().values("campaign")
+    )
     return campaigns.annotate(
         people=Count("annotators", distinct=True),
+        raters=Subquery(raters.annotate(n=Count("rater", distinct=True)).values("n")),
         total=Subquery(rows.annotate(n=Count("pk")).values("n")),
         decided=Subquery(rows.annotate(n=Count("pk", filter=DECIDED)).values("n")),
     )
@@ -72,6 +76,6 @@ def _row(campaign: Any) -> dict[str, Any]:
         "total": total,
         "decided": decided,
         "width": round(100 * decided / total, 1) if total else 0,
-        "people": counted(campaign.people, "person", "people"),
+        "people": counted(campaign.people + (campaign.raters or 0), "person", "people"),
         "is_draft": campaign.state == CampaignState.DRAFT,
     }

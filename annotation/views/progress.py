@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -23,24 +25,23 @@ from annotation.campaign_progress import (
     last_sign,
     progress_of_campaign,
 )
-from annotation.models import Annotation, Assignment, Campaign, Item
+from annotation.comments import waiting_for_leads
+from annotation.models import Assignment, Campaign, Item
+from annotation.models.work import NOT_EXPIRED
 from annotation.pairing import Between, Settled, disagreements
 from annotation.progress import NOTHING, progress_by_assignment
 from annotation.texts import row_key
-from annotation.vocabulary import AssignmentState, CampaignState, EnvironmentProblem
+from annotation.views.troubles import problems_of, reveals_of
+from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.display import UNDEFINED, duration, points, signed_points, whole
 from benchmark.models import Task
-from people.models import AuditEntry
 from people.roles import leads_only
 
 ROWS_A_PAGE = 50
-PROBLEMS_SHOWN = 50
-REVEALS_SHOWN = 50
 EXPORTS = (
     ("results", "Result files"),
     ("csv", "CSV"),
     ("jsonl", "JSON lines, with history"),
-    ("audit", "Log"),
 )
 
 
@@ -69,14 +70,18 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
             ~Q(known_mark="") | Q(known_score__isnull=False), campaign=shown
         ).exists(),
         "projects": _projects(request, far),
-        "sets": _sets(request, shown, far, idle=idle),
+        "sets": _sets(request, shown, far, idle=idle, invited=invited),
+        "sets_at_work": far.sets["open"],
+        # Where everything gets as many people, a share would say nothing.
+        "overlap_share": f"{shown.overlap_share * 100:g}%" if shown.overlap > 1 > shown.overlap_share else "",
         "invited": invited,
-        "problems": _problems(shown),
-        "reveals": _reveals(shown),
+        "problems": problems_of(shown),
+        "reveals": reveals_of(shown),
         "exports": _exports(shown),
         "open_disagreements": 0
         if is_blind_here
         else disagreements(shown, between=Between.PEOPLE, settled=Settled.OPEN).count(),
+        "waiting_threads": 0 if is_blind_here else waiting_for_leads(shown),
         "guideline": shown.guidelines.order_by("-version").first(),
     }
     return render(request, "annotation/campaign.html", context)
@@ -98,8 +103,10 @@ def _stats(far: CampaignProgress, *, idle: int) -> list[dict[str, str]]:
         {
             "label": "Sets submitted",
             "value": whole(sets["submitted"]),
-            "of": f"of {whole(sets['submitted'] + sets['open'] + sets['free'])}",
-            "under": f"{whole(sets['free'])} free, {whole(sets['open'])} at work"
+            "of": f"of {whole(sets['submitted'] + sets['open'] + sets['given'] + sets['free'])}",
+            "under": f"{whole(sets['free'])} free, "
+            + (f"{whole(sets['given'])} given out, " if sets["given"] else "")
+            + f"{whole(sets['open'])} at work"
             + (f", {idle} without a sign" if idle else ""),
         },
         {
@@ -135,7 +142,10 @@ def _people(people: dict[int, User], far: CampaignProgress, *, with_drift: bool)
         | {"drift": _drift(far.drifts.get(pk)) if with_drift else None}
         for pk, user in people.items()
     ]
-    rows += [_person_row(name, tally) | {"drift": None} for name, tally in far.elsewhere.items()]
+    # Who marked elsewhere was never seen here: the time of those marks is of their file.
+    rows += [
+        _person_row(name, tally) | {"drift": None, "seen_at": None} for name, tally in far.elsewhere.items()
+    ]
     return sorted(rows, key=lambda row: row["name"].lower())
 
 
@@ -180,12 +190,24 @@ def _projects(request: HttpRequest, far: CampaignProgress) -> dict[str, Any]:
     }
 
 
-def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle: int) -> dict[str, Any]:
+def _sets(
+    request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle: int, invited: Sequence[User]
+) -> dict[str, Any]:
     """Sets of one state, a page at a time, by the key of the last one; those without a sign first of all."""
     counts = {**far.sets, "idle": idle}
     wanted = request.GET.get("sets", "")
     if wanted not in counts:
-        wanted = "idle" if idle else "open" if counts["open"] else "free" if counts["free"] else "submitted"
+        wanted = (
+            "idle"
+            if idle
+            else "open"
+            if counts["open"]
+            else "given"
+            if counts["given"]
+            else "free"
+            if counts["free"]
+            else "submitted"
+        )
     after = _key(request, "sets_after")
     page = _of_state(shown, wanted).filter(pk__gt=after)
     found = list(
@@ -193,6 +215,7 @@ def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle:
     )
     rows = found[:ROWS_A_PAGE]
     progress = progress_by_assignment([row.pk for row in rows])
+    busy = _people_by_round(shown, {row.round_id for row in rows})
     until = idle_since(shown, now=timezone.now())
     return {
         "rows": [
@@ -206,6 +229,9 @@ def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle:
                 and row.lease_until < until,
                 "is_run_out": row.lease_until is not None and row.lease_until < timezone.now(),
                 "can_release": row.state == AssignmentState.OPEN and row.annotator_id is not None,
+                "can_reopen": row.state == AssignmentState.SUBMITTED and row.annotator_id is not None,
+                # Nobody marks a round twice, so who has a copy of it (this one too) is not offered.
+                "may_have": [person for person in invited if person.pk not in busy[row.round_id]],
                 "can_reassign": row.state == AssignmentState.OPEN and not row.rater,
             }
             for row in rows
@@ -223,64 +249,33 @@ def _sets(request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle:
     }
 
 
+def _people_by_round(shown: Campaign, rounds: Collection[int]) -> Mapping[int, Collection[int | None]]:
+    """Who has a copy of each round now."""
+    people: dict[int, set[int | None]] = defaultdict(set)
+    held = Assignment.objects.filter(NOT_EXPIRED, campaign=shown, round__in=rounds, annotator__isnull=False)
+    for round_, annotator in held.order_by().values_list("round_id", "annotator_id"):
+        people[round_].add(annotator)
+    return people
+
+
 def _of_state(shown: Campaign, state: str) -> QuerySet[Assignment]:
     if state == "idle":
         return idle_sets(shown, now=timezone.now())
     sets = Assignment.objects.filter(campaign=shown)
     if state == "free":
         return sets.filter(state=AssignmentState.OPEN, annotator=None)
-    if state == "open":
-        return sets.filter(state=AssignmentState.OPEN, annotator__isnull=False)
+    if state in ("open", "given"):
+        held = sets.filter(state=AssignmentState.OPEN, annotator__isnull=False)
+        return held.filter(taken_at__isnull=state == "given")
     return sets.filter(state=state)
 
 
-def _problems(shown: Campaign) -> dict[str, Any]:
-    """The newest environment problems; what was marked since is none any more."""
-    rows = (
-        Annotation.objects.filter(assignment__campaign=shown)
-        .exclude(problem="")
-        .exclude(assignment__state=AssignmentState.EXPIRED)
-        .select_related("assignment__annotator", "item__outcome__criterion", "item__round__trial__task")
-        .order_by("-saved_at", "-pk")
-    )
-    return {
-        "rows": [
-            {
-                "annotation": row,
-                "reason": EnvironmentProblem(row.problem).words,
-                "item": row.item,
-                "task": row.item.round.trial.task,
-            }
-            for row in rows[:PROBLEMS_SHOWN]
-        ],
-        "most": PROBLEMS_SHOWN,
-    }
-
-
-def _reveals(shown: Campaign) -> list[AuditEntry]:
-    """Who looked at what blindness hides, newest first, with the reason given."""
-    sets = [f"assignment:{pk}" for pk in _revealed(shown)]
-    return list(AuditEntry.objects.filter(act="reveal", subject__in=sets).order_by("-pk")[:REVEALS_SHOWN])
-
-
-def _revealed(shown: Campaign) -> QuerySet[Assignment, int]:
-    return (
-        Assignment.objects.filter(campaign=shown, revealed_at__isnull=False)
-        .order_by("-revealed_at")
-        .values_list("pk", flat=True)[:500]
-    )
-
-
 def _exports(shown: Campaign) -> list[dict[str, str]]:
-    """Where the campaign's files are, as far as this site has them."""
-    links = []
-    for kind, label in EXPORTS:
-        try:
-            address = reverse("annotation:export_campaign", args=[shown.pk, kind])
-        except NoReverseMatch:
-            continue
-        links.append({"label": label, "href": address})
-    return links
+    """Where the campaign's files are."""
+    return [
+        {"label": label, "href": reverse("annotation:export_campaign", args=[shown.pk, kind])}
+        for kind, label in EXPORTS
+    ]
 
 
 def _key(request: HttpRequest, name: str) -> int:
@@ -290,6 +285,7 @@ def _key(request: HttpRequest, name: str) -> int:
 _SET_TABS = (
     ("idle", "Without a sign"),
     ("open", "At work"),
+    ("given", "Given out"),
     ("free", "Free"),
     ("submitted", "Submitted"),
     ("expired", "Taken back"),

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import opening
+from annotation import opening, webhooks
 from annotation.designing import preview, settings_of
 from annotation.drafting import duplicate, lacks_of, pace
 from annotation.models import Campaign
 from annotation.plan_words import plan_in_words
+from annotation.times import moment
 from annotation.vocabulary import CampaignState
 from people.roles import leads_only
+
+CLOSED = "campaign.closed"
+"""Event that other sites are told of."""
 
 
 @leads_only
@@ -55,7 +61,7 @@ def close(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """End the marking; every mark stays, and reopening goes on from here."""
     campaign = get_object_or_404(Campaign, pk=campaign_id)
     done = f"{campaign.name} is closed. Every mark stays, and Reopen goes on from here."
-    return _changed(request, campaign, opening.close_campaign, done)
+    return _changed(request, campaign, _close, done)
 
 
 @leads_only
@@ -74,6 +80,13 @@ def double(request: HttpRequest, campaign_id: int) -> HttpResponse:
     made = duplicate(campaign, by=request.user)  # type: ignore[arg-type]  # signed in, or 403 above
     messages.info(request, f"This draft has the design of {campaign.name}.")
     return redirect("annotation:edit", made.pk)
+
+
+@transaction.atomic
+def _close(campaign: Campaign, *, by: User) -> None:
+    """Close it and put the message in line: neither is there without the other."""
+    opening.close_campaign(campaign, by=by)
+    webhooks.announce(campaign, CLOSED, {"closed_at": moment(campaign.closed_at)})
 
 
 def _changed(request: HttpRequest, campaign: Campaign, act: Callable[..., object], done: str) -> HttpResponse:

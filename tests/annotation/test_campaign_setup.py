@@ -360,7 +360,7 @@ def test_a_run_that_is_taken_out_takes_its_calibration_items_along(client):
 
 @pytest.mark.parametrize(
     "path", ["/campaigns/", "/campaigns/new/", "/campaigns/{}/", "/campaigns/{}/edit/", "/campaigns/{}/open/",
-             "/campaigns/{}/calibration/", "/campaigns/{}/disagreements/", "/campaigns/{}/comments/"],
+             "/campaigns/{}/calibration/", "/campaigns/{}/disagreements/", "/campaigns/{}/comments/", "/campaigns/{}/log/"],
 )  # fmt: skip
 def test_pages_of_leads_are_refused_to_annotators_with_a_sentence(path):
     campaign = campaigns.opened()
@@ -381,6 +381,33 @@ def test_acts_of_leads_are_refused_to_annotators(act):
     assert answer.status_code == 403
     assert campaign.state == CampaignState.OPEN
     assert Campaign.objects.count() == 1
+
+
+def test_ratings_are_opened_with_the_strata_that_a_form_ticks_by_itself(client):
+    run, person = campaigns.run(), campaigns.person()
+    scale = {
+        "scale_title": "Design",
+        "scale_definition": "How good?",
+        "scale_minimum": "0",
+        "scale_maximum": "9",
+    }
+    campaign = made(client, runs=[run.pk], annotators=[person.pk], mark_set="scales", scale_key="", **scale)
+
+    client.post(reverse("annotation:open", args=[campaign.pk]))
+
+    campaign.refresh_from_db()
+    assert campaign.strata == ["agent", "kind"]
+    assert campaign.state == CampaignState.OPEN
+    assert [item.stratum for item in campaign.items.all()] == ["", ""]
+
+
+def test_the_plan_shows_what_is_drawn_before_anybody_is_chosen(client):
+    run = campaigns.run()
+
+    plan = client.post(NEW, form(client, runs=[run.pk]), headers={"hx-request": "true"}).context["plan"]
+
+    assert (plan["items"], plan["facts"][0], plan["is_possible"]) == ("12", "2 projects", False)
+    assert len(plan["problems"]) == 1
 
 
 def test_a_lead_who_marks_blind_is_not_shown_whose_work_it_is(lead, client):

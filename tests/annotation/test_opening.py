@@ -227,7 +227,16 @@ def test_ratings_are_an_item_for_each_scale_of_each_round():
         ({"method": "per_project"}, "at least 1"),
         ({"method": "stratified", "sample_size": 2}, "needs a stratum"),
         ({"mark_set": "scales"}, "No scale is defined"),
-        ({"mark_set": "scales", "scales": [{"key": "a"}], "strata": ["kind"]}, "only be of the code agent"),
+        (
+            {
+                "mark_set": "scales",
+                "scales": [{"key": "a"}],
+                "method": "stratified",
+                "sample_size": 1,
+                "strata": ["kind"],
+            },
+            "only be of the code agent",
+        ),
         ({"tasks": ["absent"]}, "No outcome can be drawn"),
     ],
 )
