@@ -379,3 +379,18 @@ def test_below_720_pixels_the_list_and_the_note_are_sheets_and_marks_stand_under
     until(lambda: here.marks()[4] == "pass")
     held = here.held()["annotations"]
     assert (held[0]["mark"], held[1]["note"]) == ("fail", "On the phone")
+
+
+@pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
+def test_what_is_hidden_can_be_revealed_from_the_console_which_says_so_afterwards(desk: Opened, narrow: bool):
+    here = desk(narrow=narrow)
+
+    here.page.get_by_role("link", name="Blind: reveal…").click()
+    here.page.get_by_label("Why it is revealed").fill("Nothing can be told without it.")
+    here.page.get_by_role("button", name="Reveal").click()
+    expect(here.page.get_by_role("heading", level=1)).to_contain_text("Revealed", timeout=PATIENCE)
+    here.page.get_by_role("link", name="Back to the set").click()
+
+    expect(here.page.get_by_role("link", name="Revealed")).to_be_visible(timeout=PATIENCE)
+    expect(here.page.get_by_text("Blind", exact=False)).to_have_count(0)
+    assert looks.overflow(here.page) <= 0

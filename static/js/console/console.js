@@ -307,8 +307,15 @@ function showState({ state: name, closed, submitted_at: at = null }) {
   view.drawEnded(lookingOn || (name === "submitted" && !late ? submitted : (closed ?? "")) + late);
   if (closed || !set.isMine) tell("over", { detail: closed });
   if (!isNews) return;
+  // Once the set is handed in or was taken back, there is nothing left to reveal.
+  if (name !== "open") for (const link of document.querySelectorAll("[data-reveal]")) seal(link);
   view.drawAll();
   tell("controls");
+}
+
+function seal(link) {
+  link.removeAttribute("href");
+  link.textContent = "Blind";
 }
 
 async function toastAct(name) {
