@@ -394,3 +394,17 @@ def test_what_is_hidden_can_be_revealed_from_the_console_which_says_so_afterward
     expect(here.page.get_by_role("link", name="Revealed")).to_be_visible(timeout=PATIENCE)
     expect(here.page.get_by_text("Blind", exact=False)).to_have_count(0)
     assert looks.overflow(here.page) <= 0
+
+
+def test_nothing_of_a_set_that_was_taken_back_looks_as_if_it_could_be_changed(desk: Opened, site: Site):
+    here = desk()
+    here.press("p")
+    here.is_all_saved()
+    site.scene("console_scenes.expire", assignment=here.rows["assignment"])
+    here.open()
+
+    for name in ("Undo", "Choose a file", "Capture", "Next open"):
+        expect(here.page.get_by_role("button", name=name)).to_have_count(0)
+    expect(here.page.get_by_text("Kept while you type")).to_be_hidden()
+    here.press("n", "j")
+    expect(here.current).to_contain_text("A month selector")

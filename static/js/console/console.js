@@ -26,7 +26,10 @@ const acts = {
   fail: () => mark("fail"),
   problem: flag,
   undo: takeBack,
-  note: () => isNarrow() && openSheet("more", find("[data-open-more]")),
+  note: (event) => {
+    if (!state.isOpen()) event.preventDefault();
+    else if (isNarrow()) openSheet("more", find("[data-open-more]"));
+  },
   next: () => go(state.neighbour(1)),
   previous: () => go(state.neighbour(-1)),
   "next-criterion": () => go(state.neighbourCriterion(1)),
@@ -305,7 +308,7 @@ function showState({ state: name, closed, submitted_at: at = null }) {
   const submitted = `Submitted${at ? ` at ${view.clock(at)}` : ""}. Everything is saved. To change a mark, ask the lead to open the set again.`;
   const lookingOn = set.isMine ? "" : `You are looking on: this set is ${given.owner ?? "nobody"}'s, and only that person can mark it.`;
   view.drawEnded(lookingOn || (name === "submitted" && !late ? submitted : (closed ?? "")) + late);
-  if (closed || !set.isMine) tell("over", { detail: closed });
+  tell("over", { isOver: Boolean(closed) || !set.isMine });
   if (!isNews) return;
   // Once the set is handed in or was taken back, there is nothing left to reveal.
   if (name !== "open") for (const link of document.querySelectorAll("[data-reveal]")) seal(link);

@@ -18,7 +18,11 @@ class Pictures {
     hear("outcome", ({ annotation }) => this.turn(annotation));
     hear("picture-saved", ({ annotation, picture }) => this.keep(annotation, picture));
     hear("outbox", () => this.draw());
-    hear("over", () => { this.isClosed = true; this.draw(); });
+    hear("over", ({ isOver }) => {
+      if (this.isClosed === isOver) return;
+      this.isClosed = isOver;
+      this.draw();
+    });
     this.takeFromOutside();
   }
 
@@ -26,7 +30,7 @@ class Pictures {
     this.root.replaceChildren(
       make("div", { className: "pictures__head" }, [
         make("h3", { className: "label", textContent: "Screenshots" }),
-        make("button", { type: "button", className: "as-link", textContent: "Choose a file", onclick: () => this.input.click() }),
+        (this.chooser = make("button", { type: "button", className: "as-link", textContent: "Choose a file", onclick: () => this.input.click() })),
       ]),
       (this.list = make("ul", { className: "pictures" })),
       (this.words = make("p", { className: "caption", role: "status", hidden: true })),
@@ -80,6 +84,7 @@ class Pictures {
     const waiting = this.waiting.map((entry, index) => this.pending(entry, saved.length + index + 1));
     const tile = make("li", { className: "pictures__tile" }, [this.captureButton]);
     this.captureButton.disabled = this.isClosed || !this.annotation;
+    this.chooser.hidden = this.isClosed;
     const isFocused = document.activeElement === this.captureButton;
     this.list.replaceChildren(...shown, ...waiting, tile);
     if (isFocused) this.captureButton.focus({ preventScroll: true });

@@ -86,7 +86,7 @@ function drawProgressNow() {
     button.classList.toggle("btn--primary", open === 0 && isOpen());
   }
   find("[data-next-open-words]").textContent = open ? "Next open" : "Submit";
-  find('[data-act="next-open"]').hidden = !open && !isOpen();
+  find('[data-act="next-open"]').hidden = !isOpen();
   for (const criterion of set.criteria) {
     const done = criterion.annotations.filter((id) => isDecided(shown(id))).length;
     const group = groups.get(criterion.key);
@@ -146,7 +146,12 @@ export function drawCurrent() {
   drawConflict();
   for (const control of writers) control.disabled = !isOpen();
   find("[data-note]").readOnly = !isOpen();
-  find('.judge__saved [data-act="undo"]').disabled = !isOpen() || !canUndo();
+  const undo = find('.judge__saved [data-act="undo"]');
+  undo.disabled = !isOpen() || !canUndo();
+  undo.hidden = !isOpen();
+  find('[data-proxy="capture"]').disabled = !isOpen();
+  // What is over can be read, and no longer looks as if it could be written.
+  page.toggleAttribute("data-over", !isOpen());
 }
 
 function drawMarks(values) {
