@@ -204,6 +204,9 @@ def test_a_session_that_ends_is_begun_again_inside_the_page_and_nothing_is_lost(
     dialog = here.page.get_by_role("dialog", name="Your sign-in has ended")
     expect(dialog).to_contain_text("1 change is kept here", timeout=PATIENCE)
     expect(dialog.get_by_label("Name")).to_have_value(here.rows["username"])
+    here.press("p", "a")
+    expect(dialog.get_by_label("Password")).to_have_value("")
+    here.press("Tab", "Tab")
     here.page.keyboard.type("wrong")
     here.press("Enter")
     expect(dialog.get_by_role("alert")).to_contain_text("These do not match", timeout=PATIENCE)
@@ -228,6 +231,7 @@ def test_a_sign_in_that_ends_does_not_interrupt_a_sentence(desk: Opened, site: S
 
     here.press("Escape")
     expect(here.page.get_by_role("dialog", name="Your sign-in has ended")).to_be_visible(timeout=PATIENCE)
+    here.press("Tab", "Tab")
     here.page.keyboard.type(here.rows["password"])
     here.press("Enter")
     here.is_all_saved()

@@ -322,7 +322,7 @@ function seal(link) {
 }
 
 async function toastAct(name) {
-  if (name === "sign-in") askSignIn();
+  if (name === "sign-in") askSignIn({ isAsked: true });
   if (name === "dismiss") await outbox.dismiss();
   if (name === "choose") go(state.firstDisputed());
   if (name === "download") await download();
