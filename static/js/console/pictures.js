@@ -97,11 +97,22 @@ class Pictures {
     look.append(make("img", { src: url, alt: "", loading: "lazy" }));
     const item = make("li", { className: "picture" }, [look]);
     if (!this.isClosed) {
-      const button = make("button", { type: "button", className: "picture__remove", textContent: "Remove", onclick: () => this.remove(id) });
-      button.setAttribute("aria-label", `Remove screenshot ${number}`);
-      item.append(button);
+      item.append(this.remover(number, () => this.remove(id)));
     }
     return item;
+  }
+
+  remover(number, onclick) {
+    const button = make("button", { type: "button", className: "picture__remove", textContent: "Remove", onclick });
+    button.setAttribute("aria-label", `Remove screenshot ${number}`);
+    return button;
+  }
+
+  // What the site refused is nowhere but here.
+  async drop(entry) {
+    this.say("");
+    await outbox.withdraw([entry]);
+    this.captureButton.focus({ preventScroll: true });
   }
 
   pending(entry, number) {
@@ -112,7 +123,10 @@ class Pictures {
     look.append(make("img", { src: url, alt: "" }));
     const words = isRefused ? "Not saved" : outbox.isOffline ? "Kept here" : "Saving";
     const item = make("li", { className: `picture picture--${isRefused ? "refused" : "waiting"}` }, [look, make("span", { className: "picture__state", textContent: words })]);
-    if (isRefused && entry.detail) this.say(entry.detail);
+    if (isRefused) {
+      item.append(this.remover(number, () => this.drop(entry)));
+      if (entry.detail) this.say(entry.detail);
+    }
     return item;
   }
 
