@@ -110,8 +110,16 @@ function timeLeft(decided, open) {
   const here = decided - decidedBefore;
   const each = secondsEach ?? (here >= 3 ? workedSeconds() / here : null);
   if (!open || each === null) return "";
-  const minutes = Math.max(1, Math.round((each * open) / MINUTE));
-  return minutes > 90 ? ` · about ${Math.round(minutes / MINUTE)} h left` : ` · about ${minutes} min left`;
+  return ` · about ${duration(each * open)} left`;
+}
+
+// The words of the list of sets, which says the same of the same set (`duration` in benchmark/display.py).
+function duration(seconds) {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 99.5) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / MINUTE);
+  if (minutes < 100) return `${minutes} min`;
+  return `${Math.floor(minutes / MINUTE)} h ${String(minutes % MINUTE).padStart(2, "0")} min`;
 }
 
 export function reckon(secondsLeft) {
