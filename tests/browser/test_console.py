@@ -216,6 +216,10 @@ def test_submit_says_how_many_are_open_and_jumps_to_the_first(desk: Opened):
     expect(here.page.locator("[data-said]")).to_have_text("8 still open. This is the first.")
     expect(here.page.get_by_role("dialog")).to_have_count(0)
     assert here.held()["state"] == "open"
+    submit.click()
+    expect(here.page.locator("[data-toast]")).to_contain_text(
+        "8 still open, the first is in hand: Borrowing adds the packet to the basket."
+    )
 
 
 def test_an_environment_problem_needs_its_reason_and_is_no_fail(desk: Opened):

@@ -255,7 +255,11 @@ async function submit() {
   if (!state.isOpen()) return;
   saveNote();
   const open = set.order.filter((id) => state.passes(id, "open"));
-  if (open.length) return jump(open[0], `${open.length} still open. This is the first.`);
+  if (open.length) {
+    // Nothing moves where the open one is in hand already, so it has to be said for the eye as well.
+    if (open[0] === set.current) view.hint(`${open.length} still open, the first is in hand: ${find(".outcome__text", view.rowOf(open[0])).textContent}`);
+    return jump(open[0], `${open.length} still open. This is the first.`);
+  }
   const dispute = state.firstDisputed();
   if (dispute !== null) return jump(dispute, "Choose first which of the two stays.");
   if (!(await outbox.settle())) {

@@ -14,6 +14,7 @@ export function find(selector, root = null) {
 }
 export const MARK_WORDS = { pass: "Pass", partial: "Partial", fail: "Fail", error: "Environment problem", rated: "Rated", open: "Not marked" };
 const MINUTE = 60;
+const HINT_MS = 8000;
 const page = find("[data-console]");
 const markButtons = [...find("#judge").querySelectorAll("[data-marks] [role=radio]")];
 const writers = find("#judge").querySelectorAll("[data-act=problem], [data-save-score], [data-score]");
@@ -25,6 +26,8 @@ const problemWords = new Map([...document.querySelectorAll('[name="problem"]')].
 let secondsEach = null;
 let decidedBefore = 0;
 let drawnFor = null;
+let hinted = "";
+let hinting = 0;
 
 export function drawAll() {
   for (const id of set.order) drawRow(id);
@@ -269,6 +272,14 @@ function drawConnectionNow() {
   drawToast(waiting, choices);
 }
 
+// A word on what was just done, gone after a while.
+export function hint(words) {
+  hinted = words;
+  clearTimeout(hinting);
+  hinting = setTimeout(() => { hinted = ""; drawConnection(); }, HINT_MS);
+  drawConnection();
+}
+
 // One at a time, the gravest first; never the only place of a fact.
 function drawToast(waiting, choices) {
   const box = find("[data-toast]");
@@ -285,7 +296,9 @@ function drawToast(waiting, choices) {
             ? ["unkept", "This browser keeps nothing. Leave the page open until all is saved.", []]
             : outbox.isOffline
               ? ["offline", `Offline. ${waiting ? `${count(waiting, "change")} kept here, sent when the site answers.` : "What you do is kept here."}`, []]
-              : ["", "", []];
+              : hinted
+                ? ["hint", hinted, []]
+                : ["", "", []];
   box.hidden = !kind;
   if (box.dataset.kind === kind && box.dataset.words === words) return;
   Object.assign(box.dataset, { kind, words });
