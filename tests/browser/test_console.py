@@ -226,7 +226,7 @@ def test_an_environment_problem_needs_its_reason_and_is_no_fail(desk: Opened):
     here = desk()
 
     here.page.get_by_role("button", name="Environment problem").click()
-    here.page.get_by_role("radio", name="Something else").check()
+    here.page.get_by_role("radio", name="Something else, see below").check()
     here.page.get_by_role("button", name="Flag the problem").click()
     expect(here.page.get_by_role("alert")).to_contain_text("needs a sentence")
     here.page.get_by_label("What happened").fill("The power went.")
@@ -236,6 +236,8 @@ def test_an_environment_problem_needs_its_reason_and_is_no_fail(desk: Opened):
     first = here.held()["annotations"][0]
     assert (first["mark"], first["problem"], first["problem_text"]) == ("error", "other", "The power went.")
     expect(here.row(0)).to_contain_text("env")
+    here.pick(0)
+    expect(here.page.locator("[data-problem-words]")).to_have_text("Something else: The power went.")
 
 
 def test_the_list_shows_what_is_open_and_what_has_a_note(desk: Opened):

@@ -23,6 +23,8 @@ const submitters = [...document.querySelectorAll("[data-submit]")];
 const rows = new Map([...document.querySelectorAll("[data-annotation]")].map((row) => [Number(row.dataset.annotation), row]));
 const groups = new Map([...document.querySelectorAll(".outcome-group")].map((group, at) => [set.criteria[at].key, group]));
 const problemWords = new Map([...document.querySelectorAll('[name="problem"]')].map((box) => [box.value, box.parentElement.textContent.trim()]));
+// On the button its text follows at once.
+problemWords.set("other", "Something else");
 let secondsEach = null;
 let decidedBefore = 0;
 let drawnFor = null;
