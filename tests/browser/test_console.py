@@ -414,3 +414,17 @@ def test_nothing_of_a_set_that_was_taken_back_looks_as_if_it_could_be_changed(de
     expect(here.page.get_by_text("Kept while you type")).to_be_hidden()
     here.press("n", "j")
     expect(here.current).to_contain_text("A month selector")
+
+
+def test_a_picture_that_the_site_refuses_can_be_removed(desk: Opened):
+    here = desk()
+    broken = {"name": "broken.png", "mimeType": "image/png", "buffer": b"no picture at all"}
+    here.page.get_by_label("Choose pictures").set_input_files([broken])
+    expect(here.page.locator(".picture--refused")).to_be_visible(timeout=PATIENCE)
+
+    here.page.get_by_role("button", name="Remove screenshot 1").click()
+
+    expect(here.page.locator(".picture--refused")).to_have_count(0)
+    expect(here.page.locator("[data-toast]")).to_be_hidden()
+    here.open()
+    expect(here.page.locator(".picture--refused")).to_have_count(0)
