@@ -80,6 +80,20 @@ def test_several_changes_of_one_outcome_made_without_network_follow_each_other(d
     assert (first["mark"], first["note"]) == ("partial", "")
 
 
+def test_a_note_written_without_network_in_two_goes_is_no_conflict(desk: Opened):
+    here = desk()
+    here.context.set_offline(True)
+    here.press("n")
+    here.page.keyboard.type("The first half, ")
+    expect(here.connection).to_have_text("Kept here, offline: 1 waiting", timeout=PATIENCE)
+    here.page.keyboard.type("and the second.")
+    here.press("Escape")
+    here.context.set_offline(False)
+    here.is_all_saved()
+
+    assert here.held()["annotations"][0]["note"] == "The first half, and the second."
+
+
 def test_what_waits_survives_closing_the_page(desk: Opened):
     here = desk()
     here.page.route(OPERATIONS, lambda route: route.abort("internetdisconnected"))

@@ -112,14 +112,16 @@ export async function settle(id, { keepsMine }) {
 }
 
 // What a person sees of an annotation on beginning to write over it.
-export const sight = (id) => ({ id, version: set.held.get(id).version, values: shown(id) });
+export const sight = (id) => ({ id, version: set.held.get(id).version, held: valuesOf(set.held.get(id)), values: shown(id) });
 
 // `seen` is what was in sight on beginning: what arrived since then in the place of what is overwritten was
 // seen by nobody, so the change is made upon the version before it, and becomes a conflict.
 export function change(id, given, seen = null) {
   const before = shown(id);
   const held = set.held.get(id);
-  const isOverUnseen = seen?.id === id && isUnseen(valuesOf(held), seen.values, given.change);
+  // What the site held then was beneath what waited here, and what waited may have been saved since: both are known.
+  const now = valuesOf(held);
+  const isOverUnseen = seen?.id === id && [seen.values, seen.held].every((known) => isUnseen(now, known, given.change));
   const base = isOverUnseen ? seen.version : held.version;
   const entry = outbox.add({ kind: "operation", annotation: id, base, before, isOverUnseen, ...given });
   if (given.change === "undo") undoable = undoable.filter((each) => each.operation !== given.undoes);
