@@ -109,7 +109,8 @@ def why_closed(assignment: Assignment) -> str | None:
     """Return the sentence that tells why nothing can be saved to a set; None where it can."""
     if assignment.campaign.state != CampaignState.OPEN:
         return (
-            "This campaign was closed. What you see was not saved: copy it and ask the lead to open it again."
+            "This campaign was closed. All that was saved is kept; only changes from now on are not taken. "
+            "To go on, ask the lead to open it again."
         )
     if assignment.state == AssignmentState.SUBMITTED:
         return (

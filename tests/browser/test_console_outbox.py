@@ -80,6 +80,20 @@ def test_several_changes_of_one_outcome_made_without_network_follow_each_other(d
     assert (first["mark"], first["note"]) == ("partial", "")
 
 
+def test_a_note_written_without_network_in_two_goes_is_no_conflict(desk: Opened):
+    here = desk()
+    here.context.set_offline(True)
+    here.press("n")
+    here.page.keyboard.type("The first half, ")
+    expect(here.connection).to_have_text("Kept here, offline: 1 waiting", timeout=PATIENCE)
+    here.page.keyboard.type("and the second.")
+    here.press("Escape")
+    here.context.set_offline(False)
+    here.is_all_saved()
+
+    assert here.held()["annotations"][0]["note"] == "The first half, and the second."
+
+
 def test_what_waits_survives_closing_the_page(desk: Opened):
     here = desk()
     here.page.route(OPERATIONS, lambda route: route.abort("internetdisconnected"))
@@ -204,6 +218,9 @@ def test_a_session_that_ends_is_begun_again_inside_the_page_and_nothing_is_lost(
     dialog = here.page.get_by_role("dialog", name="Your sign-in has ended")
     expect(dialog).to_contain_text("1 change is kept here", timeout=PATIENCE)
     expect(dialog.get_by_label("Name")).to_have_value(here.rows["username"])
+    here.press("p", "a")
+    expect(dialog.get_by_label("Password")).to_have_value("")
+    here.press("Tab", "Tab")
     here.page.keyboard.type("wrong")
     here.press("Enter")
     expect(dialog.get_by_role("alert")).to_contain_text("These do not match", timeout=PATIENCE)
@@ -228,6 +245,7 @@ def test_a_sign_in_that_ends_does_not_interrupt_a_sentence(desk: Opened, site: S
 
     here.press("Escape")
     expect(here.page.get_by_role("dialog", name="Your sign-in has ended")).to_be_visible(timeout=PATIENCE)
+    here.press("Tab", "Tab")
     here.page.keyboard.type(here.rows["password"])
     here.press("Enter")
     here.is_all_saved()

@@ -26,7 +26,10 @@ const acts = {
   fail: () => mark("fail"),
   problem: flag,
   undo: takeBack,
-  note: () => isNarrow() && openSheet("more", find("[data-open-more]")),
+  note: (event) => {
+    if (!state.isOpen()) event.preventDefault();
+    else if (isNarrow()) openSheet("more", find("[data-open-more]"));
+  },
   next: () => go(state.neighbour(1)),
   previous: () => go(state.neighbour(-1)),
   "next-criterion": () => go(state.neighbourCriterion(1)),
@@ -251,7 +254,11 @@ async function submit() {
   if (!state.isOpen()) return;
   saveNote();
   const open = set.order.filter((id) => state.passes(id, "open"));
-  if (open.length) return jump(open[0], `${open.length} still open. This is the first.`);
+  if (open.length) {
+    // Nothing moves where the open one is in hand already, so it has to be said for the eye as well.
+    if (open[0] === set.current) view.hint(`${open.length} still open, the first is in hand: ${find(".outcome__text", view.rowOf(open[0])).textContent}`);
+    return jump(open[0], `${open.length} still open. This is the first.`);
+  }
   const dispute = state.firstDisputed();
   if (dispute !== null) return jump(dispute, "Choose first which of the two stays.");
   if (!(await outbox.settle())) {
@@ -304,14 +311,21 @@ function showState({ state: name, closed, submitted_at: at = null }) {
   const submitted = `Submitted${at ? ` at ${view.clock(at)}` : ""}. Everything is saved. To change a mark, ask the lead to open the set again.`;
   const lookingOn = set.isMine ? "" : `You are looking on: this set is ${given.owner ?? "nobody"}'s, and only that person can mark it.`;
   view.drawEnded(lookingOn || (name === "submitted" && !late ? submitted : (closed ?? "")) + late);
-  if (closed || !set.isMine) tell("over", { detail: closed });
+  tell("over", { isOver: Boolean(closed) || !set.isMine });
   if (!isNews) return;
+  // Once the set is handed in or was taken back, there is nothing left to reveal.
+  if (name !== "open") for (const link of document.querySelectorAll("[data-reveal]")) seal(link);
   view.drawAll();
   tell("controls");
 }
 
+function seal(link) {
+  link.removeAttribute("href");
+  link.textContent = "Blind";
+}
+
 async function toastAct(name) {
-  if (name === "sign-in") askSignIn();
+  if (name === "sign-in") askSignIn({ isAsked: true });
   if (name === "dismiss") await outbox.dismiss();
   if (name === "choose") go(state.firstDisputed());
   if (name === "download") await download();

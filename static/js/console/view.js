@@ -14,6 +14,7 @@ export function find(selector, root = null) {
 }
 export const MARK_WORDS = { pass: "Pass", partial: "Partial", fail: "Fail", error: "Environment problem", rated: "Rated", open: "Not marked" };
 const MINUTE = 60;
+const HINT_MS = 8000;
 const page = find("[data-console]");
 const markButtons = [...find("#judge").querySelectorAll("[data-marks] [role=radio]")];
 const writers = find("#judge").querySelectorAll("[data-act=problem], [data-save-score], [data-score]");
@@ -22,9 +23,13 @@ const submitters = [...document.querySelectorAll("[data-submit]")];
 const rows = new Map([...document.querySelectorAll("[data-annotation]")].map((row) => [Number(row.dataset.annotation), row]));
 const groups = new Map([...document.querySelectorAll(".outcome-group")].map((group, at) => [set.criteria[at].key, group]));
 const problemWords = new Map([...document.querySelectorAll('[name="problem"]')].map((box) => [box.value, box.parentElement.textContent.trim()]));
+// On the button its text follows at once.
+problemWords.set("other", "Something else");
 let secondsEach = null;
 let decidedBefore = 0;
 let drawnFor = null;
+let hinted = "";
+let hinting = 0;
 
 export function drawAll() {
   for (const id of set.order) drawRow(id);
@@ -86,7 +91,7 @@ function drawProgressNow() {
     button.classList.toggle("btn--primary", open === 0 && isOpen());
   }
   find("[data-next-open-words]").textContent = open ? "Next open" : "Submit";
-  find('[data-act="next-open"]').hidden = !open && !isOpen();
+  find('[data-act="next-open"]').hidden = !isOpen();
   for (const criterion of set.criteria) {
     const done = criterion.annotations.filter((id) => isDecided(shown(id))).length;
     const group = groups.get(criterion.key);
@@ -110,8 +115,16 @@ function timeLeft(decided, open) {
   const here = decided - decidedBefore;
   const each = secondsEach ?? (here >= 3 ? workedSeconds() / here : null);
   if (!open || each === null) return "";
-  const minutes = Math.max(1, Math.round((each * open) / MINUTE));
-  return minutes > 90 ? ` · about ${Math.round(minutes / MINUTE)} h left` : ` · about ${minutes} min left`;
+  return ` · about ${duration(each * open)} left`;
+}
+
+// The words of the list of sets, which says the same of the same set (`duration` in benchmark/display.py).
+function duration(seconds) {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 99.5) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / MINUTE);
+  if (minutes < 100) return `${minutes} min`;
+  return `${Math.floor(minutes / MINUTE)} h ${String(minutes % MINUTE).padStart(2, "0")} min`;
 }
 
 export function reckon(secondsLeft) {
@@ -146,7 +159,12 @@ export function drawCurrent() {
   drawConflict();
   for (const control of writers) control.disabled = !isOpen();
   find("[data-note]").readOnly = !isOpen();
-  find('.judge__saved [data-act="undo"]').disabled = !isOpen() || !canUndo();
+  const undo = find('.judge__saved [data-act="undo"]');
+  undo.disabled = !isOpen() || !canUndo();
+  undo.hidden = !isOpen();
+  find('[data-proxy="capture"]').disabled = !isOpen();
+  // What is over can be read, and no longer looks as if it could be written.
+  page.toggleAttribute("data-over", !isOpen());
 }
 
 function drawMarks(values) {
@@ -256,6 +274,14 @@ function drawConnectionNow() {
   drawToast(waiting, choices);
 }
 
+// A word on what was just done, gone after a while.
+export function hint(words) {
+  hinted = words;
+  clearTimeout(hinting);
+  hinting = setTimeout(() => { hinted = ""; drawConnection(); }, HINT_MS);
+  drawConnection();
+}
+
 // One at a time, the gravest first; never the only place of a fact.
 function drawToast(waiting, choices) {
   const box = find("[data-toast]");
@@ -272,7 +298,9 @@ function drawToast(waiting, choices) {
             ? ["unkept", "This browser keeps nothing. Leave the page open until all is saved.", []]
             : outbox.isOffline
               ? ["offline", `Offline. ${waiting ? `${count(waiting, "change")} kept here, sent when the site answers.` : "What you do is kept here."}`, []]
-              : ["", "", []];
+              : hinted
+                ? ["hint", hinted, []]
+                : ["", "", []];
   box.hidden = !kind;
   if (box.dataset.kind === kind && box.dataset.words === words) return;
   Object.assign(box.dataset, { kind, words });
