@@ -129,7 +129,7 @@ function watchFocus(frame) {
 
 // Nothing but the person gives the application the keys. Chromium has no way to forbid a frame to take
 // them, so they are taken back; one that will not leave them to somebody who writes is taken away.
-function settle(frame) {
+function settle(frame, { isSecondLook = false } = {}) {
   if (!frame.hasKeys) return frame.shown(false);
   const { before } = frame;
   const now = performance.now();
@@ -137,6 +137,8 @@ function settle(frame) {
   const isTyping = isWriting && now - frame.typedAt < TYPING;
   const isStolen = frame.hasHover && !frame.isWanted && (!frame.isPointerIn || isTyping);
   if (!isStolen) return frame.shown(true);
+  // A quick click may be heard of before the pointer that made it.
+  if (!isTyping && !isSecondLook) return setTimeout(() => settle(frame, { isSecondLook: true }), 100);
   frame.thefts = [...frame.thefts.filter((at) => now - at < 5000), now];
   // An application may keep its own field in use: where nobody writes, it gets its way in the end.
   if (!isWriting && frame.thefts.length > MOST_THEFTS) return frame.shown(true);
