@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.browser import looks
 from tests.browser.conftest import WIDE, Site
@@ -418,7 +418,7 @@ def test_nothing_of_a_set_that_was_taken_back_looks_as_if_it_could_be_changed(de
 
 def test_a_picture_that_the_site_refuses_can_be_removed(desk: Opened):
     here = desk()
-    broken = {"name": "broken.png", "mimeType": "image/png", "buffer": b"no picture at all"}
+    broken: FilePayload = {"name": "broken.png", "mimeType": "image/png", "buffer": b"no picture at all"}
     here.page.get_by_label("Choose pictures").set_input_files([broken])
     expect(here.page.locator(".picture--refused")).to_be_visible(timeout=PATIENCE)
 
