@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from annotation import webhooks
 from annotation.models import Adjudication, Campaign, Item
-from annotation.texts import clean
+from annotation.texts import storable
 from annotation.vocabulary import CampaignState, MarkSet
 from benchmark.rules.vocabulary import Mark
 from people import audit
@@ -44,7 +44,7 @@ class Decision:
 
 def decision(campaign: Campaign, item: Item, *, mark: str, score: str, note: str, seen: str) -> Decision:
     """Read a form; raises BadAdjudication."""
-    note = clean(note).replace("\r\n", "\n").strip()
+    note = storable(note).replace("\r\n", "\n").strip()
     if len(note) > LONGEST_NOTE:
         raise BadAdjudication(f"The note has {len(note):,} characters; it takes at most {LONGEST_NOTE:,}.")
     number = int(seen) if seen.isdecimal() and len(seen) < 9 else 0

@@ -1,14 +1,15 @@
-"""Django's admin for annotation: to look at and search; what people said is never changed here."""
+"""Django's admin for annotation: to look at and search, as far as one is not blind; nothing is changed here."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from annotation import models
+from annotation.blindness import blind_campaigns
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Model]
@@ -18,10 +19,20 @@ else:
 
 
 class LookOnly(ModelAdmin):
-    """Rows that people made by their work: nobody adds, changes or deletes one by hand."""
+    """Rows that people made by their work: nobody adds, changes or deletes one by hand.
+
+    Those of a campaign to which the person is blind are not there; `campaign` leads to the campaign.
+    """
+
+    campaign = "campaign"
 
     list_per_page = 50
     show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
+        rows = super().get_queryset(request)
+        blind = blind_campaigns(request.user)
+        return rows.exclude(**{f"{self.campaign}__in": sorted(blind)}) if blind else rows
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -36,6 +47,8 @@ class LookOnly(ModelAdmin):
 @admin.register(models.Campaign)
 class CampaignAdmin(LookOnly):
     """Campaigns; they are planned, opened and closed on their own pages. The secret is not shown."""
+
+    campaign = "pk"
 
     list_display = ("id", "name", "state", "mark_set", "overlap", "is_blind", "opened_at", "closed_at")
     list_filter = ("state", "mark_set", "is_blind", "is_imported")
@@ -75,6 +88,8 @@ class AssignmentAdmin(LookOnly):
 class AnnotationAdmin(LookOnly):
     """Marks as they stand."""
 
+    campaign = "assignment__campaign"
+
     list_display = ("id", "assignment_id", "item_id", "mark", "score", "problem", "version", "saved_at")
     list_filter = ("mark", "problem")
     search_fields = ("note", "assignment__annotator__username")
@@ -83,6 +98,8 @@ class AnnotationAdmin(LookOnly):
 @admin.register(models.Revision)
 class RevisionAdmin(LookOnly):
     """Every change of a mark, in order."""
+
+    campaign = "assignment__campaign"
 
     list_display = (
         "id",
@@ -102,12 +119,16 @@ class RevisionAdmin(LookOnly):
 class ActiveTimeAdmin(LookOnly):
     """Time at work."""
 
+    campaign = "annotation__assignment__campaign"
+
     list_display = ("id", "annotation_id", "milliseconds", "saved_at")
 
 
 @admin.register(models.Picture)
 class PictureAdmin(LookOnly):
     """Screenshots of annotators."""
+
+    campaign = "annotation__assignment__campaign"
 
     list_display = ("id", "annotation_id", "source", "width", "height", "size", "added_at", "removed_at")
     list_filter = ("source",)
@@ -125,6 +146,8 @@ class CommentAdmin(LookOnly):
 @admin.register(models.Adjudication)
 class AdjudicationAdmin(LookOnly):
     """Marks that settle a disagreement."""
+
+    campaign = "item__campaign"
 
     list_display = ("id", "item_id", "number", "by", "mark", "score", "created_at")
     list_select_related = ("by",)

@@ -11,7 +11,8 @@ from ninja.responses import Status
 
 from annotation import blindness, presence, queue, reading, saving, submitting
 from annotation.models import Assignment, Campaign
-from annotation.texts import clean
+from annotation.texts import storable
+from annotation.times import moment
 from people.roles import require_lead, roles_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def note_presence(request: HttpRequest, assignment_id: int, sent: PresenceIn) ->
     )
     return {
         "sequence": noted.sequence,
-        "lease_until": reading.moment(noted.lease_until),
+        "lease_until": moment(noted.lease_until),
         "state": noted.state,
         "closed": saving.why_closed(noted),
     }
@@ -121,7 +122,7 @@ def reopen(request: HttpRequest, assignment_id: int, sent: ReasonIn | None = Non
     """Let the annotator of a submitted set go on with it; for leads."""
     found = reading.assignment_for(request.user, assignment_id)
     require_lead(request.user)
-    reason = clean(sent.reason) if sent else ""
+    reason = storable(sent.reason) if sent else ""
     try:
         return Status(200, _state(submitting.reopen(found, by=_user(request), reason=reason)))
     except submitting.NotPossible as impossible:
@@ -133,7 +134,7 @@ def reveal(request: HttpRequest, assignment_id: int, sent: ReasonIn) -> Status[A
     """Show what blindness hides, once it is written down who looks and why."""
     found = reading.assignment_for(request.user, assignment_id)
     try:
-        blindness.reveal(found, by=_user(request), reason=clean(sent.reason))
+        blindness.reveal(found, by=_user(request), reason=storable(sent.reason))
     except blindness.CannotReveal as cannot:
         return Status(409, {"detail": str(cannot)})
     return Status(200, reading.hidden_document(found))
@@ -146,4 +147,4 @@ def _user(request: HttpRequest) -> User:
 
 
 def _state(assignment: Assignment) -> dict[str, Any]:
-    return {"state": assignment.state, "submitted_at": reading.moment(assignment.submitted_at)}
+    return {"state": assignment.state, "submitted_at": moment(assignment.submitted_at)}

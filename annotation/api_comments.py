@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Router, Schema
 from ninja.responses import Status
 
 from annotation import comments
 from annotation.models import Annotation, Assignment, Comment
+from annotation.times import moment
+from people.roles import is_lead
 
 router = Router(tags=["annotation"])
 
@@ -35,7 +37,7 @@ _NOT_YOURS = {"detail": "The threads of this set are between its annotator and t
 @router.get("/assignments/{int:assignment_id}/comments", response={200: dict[str, Any], 403: Refusal})
 def read_comments(request: HttpRequest, assignment_id: int) -> Status[Any]:
     """Return every contribution to the set's threads, oldest first."""
-    assignment = _assignment(assignment_id)
+    assignment = _assignment(request, assignment_id)
     if not comments.may_talk(request.user, assignment):
         return Status(403, _NOT_YOURS)
     annotations = dict(Annotation.objects.filter(assignment=assignment).values_list("item_id", "pk"))
@@ -55,7 +57,7 @@ def read_comments(request: HttpRequest, assignment_id: int) -> Status[Any]:
 )
 def write_comment(request: HttpRequest, assignment_id: int, wanted: CommentIn) -> Status[Any]:
     """Add to the thread about one annotation of the set."""
-    assignment = _assignment(assignment_id)
+    assignment = _assignment(request, assignment_id)
     if not comments.may_talk(request.user, assignment):
         return Status(403, _NOT_YOURS)
     annotation = get_object_or_404(
@@ -73,8 +75,12 @@ def write_comment(request: HttpRequest, assignment_id: int, wanted: CommentIn) -
     return Status(201, _comment(added, assignment, annotation.pk, request))
 
 
-def _assignment(assignment_id: int) -> Assignment:
-    return get_object_or_404(Assignment.objects.select_related("campaign"), pk=assignment_id)
+def _assignment(request: HttpRequest, assignment_id: int) -> Assignment:
+    found = get_object_or_404(Assignment.objects.select_related("campaign"), pk=assignment_id)
+    # Somebody else's is answered as one that there is not, so that nobody learns which sets there are.
+    if found.annotator_id != request.user.pk and not is_lead(request.user):
+        raise Http404
+    return found
 
 
 def _comment(
@@ -89,6 +95,6 @@ def _comment(
         "is_mine": author is not None and author.pk == request.user.pk,
         "is_lead": author is not None and author.pk != assignment.annotator_id,
         "text": comment.text,
-        "created_at": comment.created_at.isoformat(),
-        "settled_at": comment.settled_at.isoformat() if comment.settled_at else None,
+        "created_at": moment(comment.created_at),
+        "settled_at": moment(comment.settled_at),
     }

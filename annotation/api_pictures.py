@@ -88,7 +88,7 @@ def restore(request: HttpRequest, picture_id: int) -> Status[Any]:
 
 
 def _picture(request: HttpRequest, picture_id: int) -> Picture:
-    found = Picture.objects.select_related("annotation__assignment").filter(pk=picture_id).first()
+    found = Picture.objects.select_related("annotation__assignment__campaign").filter(pk=picture_id).first()
     if found is None:
         raise Http404("There is no such picture among yours.")
     reading.assignment_for(request.user, found.annotation.assignment_id)

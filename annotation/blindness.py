@@ -117,7 +117,7 @@ def blind_campaigns(user: User | AnonymousUser) -> frozenset[int]:
     return frozenset(on_hidden.values_list("campaign_id", flat=True))
 
 
-def require_sight(user: User | AnonymousUser, campaign: Campaign) -> None:
+def require_not_blind(user: User | AnonymousUser, campaign: Campaign) -> None:
     """Raise StillBlind where a page would show a person what the campaign hides from that person."""
     if not user.is_authenticated or campaign.pk not in blind_campaigns(user):
         return

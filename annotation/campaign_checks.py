@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.utils import timezone
 
 from annotation.campaign_forms import Given, GivenScale
 from annotation.models import Campaign
+from annotation.posting import is_public
+from annotation.texts import row_key
 from annotation.vocabulary import (
     CampaignState,
     Centre,
@@ -121,10 +126,11 @@ def missing_for_opening(campaign: Campaign, *, runs: int, annotators: int, now: 
 def save(campaign: Campaign, design: Design) -> Campaign:
     """Write a design into a campaign: all of it into a draft, what may still change into an open one."""
     is_draft = campaign.state == CampaignState.DRAFT
-    for name, value in design.fields.items():
-        if is_draft or name in ALWAYS_OPEN_FIELDS:
-            setattr(campaign, name, value)
-    campaign.save()
+    names = [name for name in design.fields if is_draft or name in ALWAYS_OPEN_FIELDS]
+    for name in names:
+        setattr(campaign, name, design.fields[name])
+    # Never its state: somebody may have opened or closed it meanwhile.
+    campaign.save(update_fields=names if campaign.pk else None)
     if is_draft:
         campaign.runs.set(design.runs)
     campaign.annotators.set(design.annotators)
@@ -199,6 +205,11 @@ class _Desk:
                 self.problems["webhook_url"] = (
                     f"{text[:80]!r} is not an address; it takes one such as https://lab.example.org/marks."
                 )
+            if not settings.WEBHOOKS_TO_PRIVATE and _is_inside(text):
+                self.problems["webhook_url"] = (
+                    f"{text[:80]!r} is an address inside a private network; messages go there only with "
+                    "PROOFROOM_WEBHOOKS_TO_PRIVATE=True. Choose one outside, or none."
+                )
             if len(text) > 500:
                 self.problems["webhook_url"] = (
                     f"The address has {len(text)} characters; it takes at most 500."
@@ -224,6 +235,18 @@ class _Desk:
             else:
                 found.append(_scale(row, low=low, high=high, taken={scale["key"] for scale in found}))
         return found
+
+
+def _is_inside(url: str) -> bool:
+    """Whether an address says by itself that it is a private one; names are looked up at each delivery only."""
+    try:
+        host = (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return False  # said to be no address already
+    try:
+        return not is_public(ipaddress.ip_address(host.partition("%")[0]))
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _scale(row: GivenScale, *, low: float, high: float, taken: set[str]) -> dict[str, Any]:
@@ -257,4 +280,4 @@ def _float(text: str) -> float | None:
 
 
 def _numbers(texts: Sequence[str]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(int(text) for text in texts if text.isdecimal() and len(text) < 16))
+    return tuple(dict.fromkeys(key for text in texts if (key := row_key(text))))

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation.blindness import blind_campaigns
 from annotation.models import Annotation, Assignment, Campaign, Comment, Item
-from annotation.texts import clean
+from annotation.texts import storable
 from people.roles import is_lead
 
 if TYPE_CHECKING:
@@ -45,6 +45,14 @@ class Thread:
         """Whether the set's annotator spoke last and nobody has settled it."""
         annotator = self.root.assignment.annotator_id if self.root.assignment else None
         return not self.is_settled and annotator is not None and self.newest.author_id == annotator
+
+
+def waiting_for_leads(campaign: Campaign) -> int:
+    """Count a campaign's open threads in which the set's annotator spoke last: one query."""
+    newest = Comment.objects.filter(Q(pk=OuterRef("pk")) | Q(parent=OuterRef("pk"))).order_by("-pk")
+    open_ones = Comment.objects.filter(campaign=campaign, parent=None, settled_at=None).order_by()
+    last = open_ones.annotate(last=Subquery(newest.values("author")[:1]))
+    return last.filter(last=F("assignment__annotator")).count()
 
 
 def may_talk(user: User | AnonymousUser, assignment: Assignment) -> bool:
@@ -114,7 +122,7 @@ def settle(root: Comment) -> None:
 def _add(
     campaign: Campaign, item: Item, assignment: Assignment | None, *, by: User, text: str, parent: int | None
 ) -> Comment:
-    text = clean(text).replace("\r\n", "\n").strip()
+    text = storable(text).replace("\r\n", "\n").strip()
     if not text:
         raise BadComment("The comment is empty.")
     if len(text) > LONGEST:

@@ -7,8 +7,9 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 
-from annotation.exporting import ExportedSet, Said, moment
-from annotation.sight import Sight
+from annotation.export_sight import Sight
+from annotation.exporting import ExportedSet, Said
+from annotation.times import moment
 from benchmark.rules.vocabulary import Mark
 from runs.exporting import opaque_trial
 from runs.reporting.as_csv import neutral
@@ -55,8 +56,10 @@ COLUMNS = (
     "adjudicated_at",
     "run",
     "code_agent",
+    "blind",
+    "looked_at",
 )
-_LEADS_ALONE = COLUMNS.index("known_mark")
+_FOR_LEADS = COLUMNS.index("blind") - COLUMNS.index("known_mark")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?%?")
 
 
@@ -118,8 +121,8 @@ def _row(exported: ExportedSet, said: Said, *, sight: Sight) -> list[object]:
         moment(annotation.saved_at) or "",
         moment(assignment.submitted_at) or "",
     ]
-    hidden = _for_leads(exported, said) if sight is Sight.ALL else [""] * (len(COLUMNS) - _LEADS_ALONE)
-    return row + hidden
+    hidden = _for_leads(exported, said) if sight is Sight.ALL else [""] * _FOR_LEADS
+    return [*row, *hidden, "yes" if exported.is_blind(said) else "no", exported.looked_at or ""]
 
 
 def _for_leads(exported: ExportedSet, said: Said) -> list[object]:

@@ -179,14 +179,17 @@ def design(settings: CampaignSettings) -> Design:
     )
     rated = settings.mark_set is MarkSet.SCALES
     problems = _problems(settings)
+    is_drawable = not problems
+    # Said, though it stands against opening only: what is drawn does not depend on people.
+    problems += _lack_of_people(settings)
     drawn: tuple[Drawn, ...] = ()
     strata: tuple[DrawnStratum, ...] = ()
     excluded: dict[Exclusion, int] = {}
-    if not problems:
+    if is_drawable:
         sample = draw(found.rounds if rated else found.outcomes, _sample_plan(settings))
         drawn, strata, excluded = sample.drawn, sample.strata, sample.excluded
     items = _items(settings, found, drawn)
-    if not problems and not items:
+    if is_drawable and not items:
         problems.append(_nothing(found, excluded))
     return Design(
         items=items,
@@ -203,31 +206,39 @@ def _sample_plan(settings: CampaignSettings) -> SamplePlan:
         method=settings.method,
         seed=settings.seed,
         size=settings.sample_size,
-        strata=settings.strata,
+        strata=_strata(settings),
         only_executed=settings.only_executed,
     )
 
 
+def _strata(settings: CampaignSettings) -> tuple[Stratum, ...]:
+    """The strata that count: another method keeps those that were ticked, and asks for none."""
+    return settings.strata if settings.method is SampleMethod.STRATIFIED else ()
+
+
 def _problems(settings: CampaignSettings) -> list[str]:
     problems = []
-    people, rated = len(settings.annotators), settings.mark_set is MarkSet.SCALES
+    rated = settings.mark_set is MarkSet.SCALES
     if not settings.runs:
         problems.append("No run is chosen: choose at least one whose outcomes are to be marked.")
     if settings.overlap < 1:
         problems.append("An overlap of 0 gives the work to nobody: choose 1 or more.")
-    elif people < settings.overlap:
-        problems.append(assigning.few_people(settings.overlap, people))
     if not 0 <= settings.overlap_share <= 1:
         problems.append(f"The share of overlap is {settings.overlap_share:g}; choose one from 0 to 1.")
     if rated and not settings.scales:
         problems.append("No scale is defined: ratings need at least one with its definition.")
-    if rated and set(settings.strata) - {Stratum.AGENT}:
+    if rated and set(_strata(settings)) - {Stratum.AGENT}:
         problems.append("Ratings are of a whole trial, so strata can only be of the code agent.")
     try:
         _sample_plan(settings)
     except ValueError as error:
         problems.append(str(error))
     return problems
+
+
+def _lack_of_people(settings: CampaignSettings) -> list[str]:
+    people = len(settings.annotators)
+    return [assigning.few_people(settings.overlap, people)] if people < settings.overlap else []
 
 
 def _nothing(found: Found, excluded: dict[Exclusion, int]) -> str:

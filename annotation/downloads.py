@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from annotation.csv_files import csv_parts
+from annotation.export_sight import Sight
 from annotation.exporting import ExportedSet, ExportKind, read_sets, sets_of
 from annotation.json_lines import json_parts
 from annotation.models import Assignment, Campaign
 from annotation.result_files import ResultFile, result_files, zip_parts
-from annotation.sight import Sight
 
 MEDIA_TYPES = {
     ExportKind.RESULTS: "application/zip",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -15,16 +16,12 @@ from annotation.campaign_checks import Design, missing_for_opening, save
 from annotation.campaign_forms import Given
 from annotation.designing import CampaignSettings, DesignPreview, KnownAnswer, known_answers, preview
 from annotation.models import Annotation, Campaign, Guideline, Item
-from annotation.own_sets import USUAL_SECONDS
-from annotation.standing import DECIDED
+from annotation.progress import USUAL_SECONDS, newest_times
 from annotation.vocabulary import CampaignState, Distribution, MarkSet, OverlapUnit, SampleMethod, Stratum
 from people import audit
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-RECENT = 500
-"""How many of the newest marks tell how long an outcome takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +66,10 @@ def lacks_of(campaign: Campaign) -> dict[str, str]:
 
 def pace() -> Pace:
     """Return how long the newest marks of this site took, or what is usual where there are none."""
-    rows = Annotation.objects.filter(DECIDED, active_ms__gt=0).order_by("-pk")
-    times = sorted(rows.values_list("active_ms", flat=True)[:RECENT])
+    times = newest_times(Annotation.objects.all())
     if not times:
         return Pace(seconds=USUAL_SECONDS, n=0)
-    return Pace(seconds=times[len(times) // 2] / 1000, n=len(times))
+    return Pace(seconds=median(times) / 1000, n=len(times))
 
 
 @transaction.atomic
@@ -84,6 +80,9 @@ def save_draft(campaign: Campaign | None, design: Design, *, by: User) -> Campai
     new one for each change, and marks keep the version they were made under.
     """
     is_new = campaign is None
+    if campaign is not None:
+        # As it is now, and until this is done: one that was opened meanwhile keeps its sample.
+        campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     campaign = save(campaign or Campaign(created_by=by), design)
     is_draft = campaign.state == CampaignState.DRAFT
     newest = guidelines.current(campaign)

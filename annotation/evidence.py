@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import count
 
-from annotation.looking import Seat
 from annotation.models import Annotation
+from annotation.seats import Seat
 from annotation.vocabulary import Centre
 from benchmark import blobs
 from benchmark.rules.vocabulary import Role
@@ -38,7 +38,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class JudgeSaid:
     """What only eyes that are not blind may see: the judge's mark, its words and its steps."""
 
     mark: str
@@ -52,7 +52,7 @@ class Recorded:
     """Everything shown for one outcome, in the order of recording."""
 
     pieces: tuple[Piece, ...]
-    said: tuple[Said, ...] = field(default=())
+    said: tuple[JudgeSaid, ...] = field(default=())
 
     @property
     def is_empty(self) -> bool:
@@ -71,9 +71,11 @@ def recorded(seat: Seat, annotation: Annotation) -> Recorded:
 
 def text_for(seat: Seat, row: Evidence) -> str | None:
     """Return a text as these eyes may read it; None for what is no text, or may be read as it is."""
-    if not seat.hiding.names or not _is_text(row) or not blobs.is_stored(row.digest):
+    if not seat.hidden_names.names or not _is_text(row) or not blobs.is_stored(row.digest):
         return None
-    return seat.hiding.text(blobs.read_blob(row.digest, at_most=LARGEST_TEXT).decode("utf-8", "replace"))
+    return seat.hidden_names.taken_out_of(
+        blobs.read_blob(row.digest, at_most=LARGEST_TEXT).decode("utf-8", "replace")
+    )
 
 
 def numbered(seat: Seat, annotation: Annotation, number: int) -> Evidence | None:
@@ -112,7 +114,7 @@ def _piece(seat: Seat, row: Evidence, number: int, titles: dict[str, int]) -> Pi
     if is_picture or is_missing:
         return Piece(number=number, title=title, is_picture=is_picture, is_missing=is_missing)
     whole = blobs.read_blob(row.digest, at_most=LONGEST_TEXT * 4).decode("utf-8", "replace")
-    text = seat.hiding.text(whole)
+    text = seat.hidden_names.taken_out_of(whole)
     return Piece(
         number=number,
         title=title,
@@ -122,6 +124,6 @@ def _piece(seat: Seat, row: Evidence, number: int, titles: dict[str, int]) -> Pi
     )
 
 
-def _said(verdict: Verdict) -> Said:
+def _said(verdict: Verdict) -> JudgeSaid:
     read = outcome_evidence(list(verdict.evidence.all()))
-    return Said(mark=verdict.mark, rationale=verdict.rationale, steps=read.steps, logs=read.logs)
+    return JudgeSaid(mark=verdict.mark, rationale=verdict.rationale, steps=read.steps, logs=read.logs)

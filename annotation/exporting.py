@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 from django.db.models import FETCH_RAISE, Q, QuerySet
 
+from annotation.export_sight import Sight
 from annotation.models import (
     ActiveTime,
     Adjudication,
@@ -21,8 +21,7 @@ from annotation.models import (
     Picture,
     Revision,
 )
-from annotation.sight import Sight
-from annotation.vocabulary import AssignmentState
+from annotation.vocabulary import AssignmentState, Centre
 from runs.models import Round, Run
 
 AT_ONCE = 20
@@ -78,8 +77,20 @@ class ExportedSet:
     @property
     def rater(self) -> str:
         """Who marked: the name of an account, or of somebody elsewhere; empty for a free set."""
-        annotator = self.assignment.annotator
-        return annotator.get_username() if annotator is not None else self.assignment.rater
+        return self.assignment.rater_name
+
+    @property
+    def looked_at(self) -> Centre | None:
+        """What the marks were given before; None for labels from elsewhere, which do not say."""
+        campaign = self.assignment.campaign
+        return None if campaign.is_imported else Centre(campaign.centre)
+
+    def is_blind(self, said: Said) -> bool:
+        """Whether the judge and the peers were hidden when an annotation was last saved."""
+        if not self.assignment.campaign.is_blind:
+            return False
+        revealed_at, saved_at = self.assignment.revealed_at, said.annotation.saved_at
+        return revealed_at is None or (saved_at is not None and saved_at < revealed_at)
 
 
 def sets_of(campaign: Campaign, *, with_expired: bool) -> QuerySet[Assignment]:
@@ -101,11 +112,6 @@ def read_sets(
         said = _said([assignment.pk for assignment in chunk], sight=sight, with_history=with_history)
         for assignment in chunk:
             yield ExportedSet(assignment=assignment, said=said[assignment.pk])
-
-
-def moment(at: datetime | None) -> str | None:
-    """A time as RFC 3339 in UTC, or None."""
-    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _said(ids: list[int], *, sight: Sight, with_history: bool) -> dict[int, list[Said]]:

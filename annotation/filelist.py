@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotation.looking import Seat
+from annotation.seats import Seat
 from benchmark import blobs, snapshots
 
 LONGEST_TEXT = 400_000
@@ -60,9 +60,9 @@ def files_of(seat: Seat) -> FileList:
     except blobs.BlobMissing:
         return FileList(files=(), is_lost=True)
     shown = [
-        FileEntry(number=number, path=seat.hiding.text(file.path), size=file.size)
+        FileEntry(number=number, path=seat.hidden_names.taken_out_of(file.path), size=file.size)
         for number, file in enumerate(snapshot.files)
-        if not seat.hiding.hides_file(file.path)
+        if not seat.hidden_names.hides_file(file.path)
     ]
     return FileList(files=tuple(shown), held_back=len(snapshot.files) - len(shown))
 
@@ -83,7 +83,7 @@ def file_text(seat: Seat, number: int) -> FileText | None:
     text = content[:LONGEST_TEXT].decode("utf-8", "ignore" if len(content) > LONGEST_TEXT else "replace")
     if text.count("�") > len(text) // 10:
         return FileText(entry=entry, problem="This file is binary, so there is no text to show.")
-    lines = seat.hiding.text(text).splitlines()
+    lines = seat.hidden_names.taken_out_of(text).splitlines()
     is_cut = len(content) > LONGEST_TEXT or len(lines) > MOST_LINES
     return FileText(
         entry=entry,

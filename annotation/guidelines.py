@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Max
 
 from annotation.models import Campaign, Guideline
-from annotation.texts import clean
+from annotation.texts import storable
 from people import audit
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def write(campaign: Campaign, text: str, *, by: User | None) -> Guideline:
 
     Earlier annotations keep the version that they were made under.
     """
-    text = clean(text).strip()
+    text = storable(text).strip()
     if not text or len(text) > LONGEST:
         raise BadGuideline(f"A guideline has 1 to {LONGEST} characters; this one has {len(text)}.")
     newest = current(campaign)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from annotation.models import Annotation, Assignment, Item
+from annotation.models import DECIDED, Annotation, Assignment, Item
 from annotation.vocabulary import AssignmentState
 from benchmark.rules.vocabulary import Role
 from runs.models import Run, Verdict
@@ -59,17 +59,16 @@ def hidden_by(assignment: Assignment) -> HiddenFacts:
     }
     peers: dict[int, list[PeerMark]] = defaultdict(list)
     said = (
-        Annotation.objects.filter(item__in=items)
+        Annotation.objects.filter(DECIDED, item__in=items)
         .exclude(assignment=assignment)
-        .exclude(mark="", score=None)
         .exclude(assignment__state=AssignmentState.EXPIRED)
         .select_related("assignment__annotator")
         .order_by("assignment")
     )
     for each in said:
-        who = each.assignment.annotator
-        name = who.get_username() if who else each.assignment.rater
-        peers[each.item_id].append(PeerMark(annotator=name, mark=each.mark, score=each.score, note=each.note))
+        peers[each.item_id].append(
+            PeerMark(annotator=each.assignment.rater_name, mark=each.mark, score=each.score, note=each.note)
+        )
     return HiddenFacts(
         run=run.pk,
         agent=run.agent_label,

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from annotation.finding_marks import read_marked_files
 from annotation.importing import import_labels
 from annotation.importing_verdicts import import_verdicts
-from annotation.marked_files import MarkedFile, read_marked_files
+from annotation.marked_files import MarkedFile
 from annotation.matching import Matched, matched
 from benchmark.management.import_kinds import ImportAnswer, ImportKind, ImportMisused, ImportOption
 from runs.finding import RunUnknown, run_named

@@ -61,7 +61,7 @@ def import_labels(found: Matched, run: Run, *, rater: str | None) -> ImportedLab
         pictures_left_out=0,
     )
     if not counted.marks:
-        raise ImportRefused([Problem(file="", text="The files hold no mark of a person.")])
+        raise ImportRefused([Problem(file="", text=_nothing_marked(found))])
     content = _content(given, run)
     with transaction.atomic():
         # One import at a time, so that the same files are not stored twice.
@@ -75,6 +75,16 @@ def import_labels(found: Matched, run: Run, *, rater: str | None) -> ImportedLab
             raters=list(counted.raters), marks=counted.marks,
         )  # fmt: skip
     return replace(counted, campaign=campaign, pictures_left_out=left_out)
+
+
+def _nothing_marked(found: Matched) -> str:
+    rated = sum(each.file.ratings > 0 for each in found.files)
+    if not rated:
+        return "The files hold no mark of a person."
+    files = "1 file holds" if rated == 1 else f"{rated} files hold"
+    return (
+        f"{files} ratings on scales and no marks: ratings are not read from result files yet, only marks are."
+    )
 
 
 def _refuse_contradictions(given: Sequence[Given]) -> None:
@@ -194,7 +204,6 @@ def _store_marks(
     at: datetime,
     pictures: dict[str, Picture],
 ) -> int:
-    now = timezone.now()
     marks = [mark for mark in given.marks if mark.said.mark is not Mark.SKIPPED]
     annotations = Annotation.objects.bulk_create(
         (
@@ -202,7 +211,7 @@ def _store_marks(
                 assignment=assignment,
                 item=items[given.round.pk, mark.outcome],
                 version=int(_is_marked(mark)),
-                saved_at=now if _is_marked(mark) else None,
+                saved_at=at if _is_marked(mark) else None,
                 **_values(mark),
             )
             for mark in marks
@@ -222,7 +231,7 @@ def _store_marks(
                 operation=uuid4(),
                 change=Change.PROBLEM if annotation.problem else Change.MARK,
                 made_at=at,
-                saved_at=now,
+                saved_at=at,
                 **_values(mark),
             )
             for sequence, (mark, annotation) in enumerate(marked, start=1)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.marked_files import NamedEvidence
 from annotation.matching import Matched
 from annotation.raters import Given, given_by_name
 from benchmark.packs.problems import Problems
@@ -131,11 +132,21 @@ def _store(given: Given, known: dict[str, Evidence]) -> _Stored:
         )
         for mark, word in marked
     )
-    pieces = [
+    named = [
         (verdict, position, piece)
         for verdict, (mark, _) in zip(verdicts, marked, strict=True)
         for position, piece in enumerate(mark.said.evidence)
     ]
+    _attach([each for each in named if each[2].digest in known], known)
+    return _Stored(
+        is_new=True,
+        verdicts=len(verdicts),
+        evidence_left_out=sum(piece.digest not in known for _, _, piece in named),
+    )
+
+
+def _attach(named: Iterable[tuple[Verdict, int, NamedEvidence]], known: Mapping[str, Evidence]) -> None:
+    """Add what a file names beside its verdict, in the file's order: the bytes are here already."""
     Evidence.objects.bulk_create(
         Evidence(
             verdict=verdict,
@@ -146,13 +157,7 @@ def _store(given: Given, known: dict[str, Evidence]) -> _Stored:
             size=known[piece.digest].size,
             position=position,
         )
-        for verdict, position, piece in pieces
-        if piece.digest in known
-    )
-    return _Stored(
-        is_new=True,
-        verdicts=len(verdicts),
-        evidence_left_out=sum(piece.digest not in known for _, _, piece in pieces),
+        for verdict, position, piece in named
     )
 
 

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotation.exporting import ExportedSet, Said, moment
+from annotation.export_sight import Sight
+from annotation.exporting import ExportedSet, Said
 from annotation.models import Adjudication, Comment, Picture, Revision
-from annotation.sight import Sight
+from annotation.times import moment
 from runs.exporting import opaque_trial
 
 SCHEMA = "proofroom/annotation/1"
@@ -44,6 +45,8 @@ def _document(exported: ExportedSet, said: Said, *, sight: Sight) -> dict[str, A
         "version": annotation.version,
         "active_ms": annotation.active_ms,
         "saved_at": moment(annotation.saved_at),
+        "blind": exported.is_blind(said),
+        "looked_at": exported.looked_at,
         "revisions": [_revision(revision) for revision in said.revisions],
         "times": [
             {"operation": str(time.operation), "milliseconds": time.milliseconds, "at": moment(time.saved_at)}

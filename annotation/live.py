@@ -8,8 +8,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from annotation.hiding import HIDDEN
-from annotation.looking import Seat
+from annotation.agent_names import HIDDEN
+from annotation.seats import Seat
 from benchmark import blobs
 from runs import previews
 from runs.adapters.previews import Preview, PreviewState
@@ -148,4 +148,4 @@ def _plain(text: str, seat: Seat) -> str:
     for folder, word in ((str(settings.DATA_DIR), HIDDEN), (str(Path.home()), "~")):
         if len(folder) > 1:
             text = text.replace(folder, word)
-    return seat.hiding.text(text)
+    return seat.hidden_names.taken_out_of(text)

@@ -12,7 +12,6 @@ from annotation.designing import Design, PlannedItem, design, settings_of
 from annotation.models import Annotation, Assignment, Campaign, Item
 from annotation.sampling import seeded
 from annotation.vocabulary import CampaignState, Distribution
-from benchmark.rules.vocabulary import Mark
 from people import audit
 
 if TYPE_CHECKING:
@@ -69,34 +68,6 @@ def reopen_campaign(campaign: Campaign, *, by: User | None) -> Campaign:
         audit.note(by, "reopen", f"campaign:{campaign.pk}")
     campaign.refresh_from_db()
     return campaign
-
-
-def set_known(
-    campaign: Campaign,
-    *,
-    round_id: int,
-    outcome_id: int | None = None,
-    scale: str = "",
-    mark: Mark | None = None,
-    score: float | None = None,
-) -> Item | None:
-    """Make an outcome (or a scale) of a round a calibration item of a draft; without an answer, no longer.
-
-    Raises CannotOpen for a campaign that was opened, and for a mark that its annotators cannot give.
-    """
-    if campaign.state != CampaignState.DRAFT:
-        raise CannotOpen("Calibration items are chosen before the opening; this campaign was opened already.")
-    if mark is not None and mark not in campaign.marks:
-        raise CannotOpen(f"{mark.value!r} is not a mark of this campaign.")
-    place = {"campaign": campaign, "round_id": round_id, "outcome_id": outcome_id, "scale": scale}
-    if mark is None and score is None:
-        Item.objects.filter(**place).delete()
-        return None
-    answer = {"known_mark": mark.value if mark else "", "known_score": score}
-    item, _ = Item.objects.update_or_create(
-        **place, defaults=answer, create_defaults=answer | {"position": 0}
-    )
-    return item
 
 
 def _store_items(campaign: Campaign, laid_out: Design) -> dict[int, list[Item]]:

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 from uuid import UUID
 
-from annotation.texts import clean
+from annotation.texts import storable
 from annotation.vocabulary import Change, EnvironmentProblem
 from benchmark.rules.vocabulary import Mark
 
@@ -19,7 +19,7 @@ LONGEST_PROBLEM = 2_000
 HIGHEST_ID = 2**63 - 1
 
 
-class Refused(ValueError):
+class OperationRefused(ValueError):
     """Raised with a sentence that says why an operation is not saved and what to do."""
 
 
@@ -35,9 +35,11 @@ class Values:
 
     def __post_init__(self) -> None:
         if (self.problem is not None) != (self.mark is Mark.ERROR):
-            raise Refused("An environment problem and the mark error go together; give one with its reason.")
+            raise OperationRefused(
+                "An environment problem and the mark error go together; give one with its reason."
+            )
         if self.problem is not None and self.score is not None:
-            raise Refused("An environment problem has no score: take one of them away.")
+            raise OperationRefused("An environment problem has no score: take one of them away.")
 
     @property
     def is_decided(self) -> bool:
@@ -69,9 +71,11 @@ class Operation:
 
 
 def read_operation(raw: Any) -> Operation:
-    """Return an operation from a document. Raises Refused."""
+    """Return an operation from a document. Raises OperationRefused."""
     if not isinstance(raw, dict):
-        raise Refused("An operation is an object with operation, annotation, change, base and made_at.")
+        raise OperationRefused(
+            "An operation is an object with operation, annotation, change, base and made_at."
+        )
     change = _word(Change, raw.get("change"), "change")
     undoes = _uuid(raw.get("undoes"), "undoes") if change is Change.UNDO else None
     return Operation(
@@ -86,7 +90,7 @@ def read_operation(raw: Any) -> Operation:
 
 
 def outcome_of(operation: Operation, before: Values, *, asked: Asked) -> Values:
-    """Return what an annotation becomes by an operation. Raises Refused."""
+    """Return what an annotation becomes by an operation. Raises OperationRefused."""
     given = operation.given
     match operation.change:
         case Change.MARK:
@@ -121,63 +125,63 @@ def _earlier(given: Mapping[str, Any], asked: Asked) -> Values:
 
 def _mark(raw: Any, asked: Asked) -> Mark:
     if asked.is_rating:
-        raise Refused("This campaign asks for ratings here, not for marks.")
+        raise OperationRefused("This campaign asks for ratings here, not for marks.")
     if not isinstance(raw, str) or raw not in asked.marks:
         known = ", ".join(asked.marks)
-        raise Refused(f"{_shown(raw)} is not a mark of this campaign; give one of {known}.")
+        raise OperationRefused(f"{_shown(raw)} is not a mark of this campaign; give one of {known}.")
     return Mark(raw)
 
 
 def _score(raw: Any, asked: Asked) -> float:
     if not asked.is_rating:
-        raise Refused("This campaign asks for marks here, not for ratings.")
+        raise OperationRefused("This campaign asks for marks here, not for ratings.")
     within = f"a number from {asked.minimum:g} to {asked.maximum:g}"
     if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise Refused(f"{_shown(raw)} is not a rating; give {within}.")
+        raise OperationRefused(f"{_shown(raw)} is not a rating; give {within}.")
     # Compared before it becomes a float: a whole number may be too large for one.
     if not isfinite(raw) if isinstance(raw, float) else False:
-        raise Refused(f"{_shown(raw)} is not a rating; give {within}.")
+        raise OperationRefused(f"{_shown(raw)} is not a rating; give {within}.")
     if not asked.minimum <= raw <= asked.maximum:
-        raise Refused(f"{_shown(raw)} is outside the scale; give {within}.")
+        raise OperationRefused(f"{_shown(raw)} is outside the scale; give {within}.")
     return float(raw)
 
 
 def _note(raw: Any) -> str:
     if not isinstance(raw, str):
-        raise Refused("A note is text; send an empty one to say nothing.")
+        raise OperationRefused("A note is text; send an empty one to say nothing.")
     return _bounded(raw, LONGEST_NOTE, "note")
 
 
 def _problem_text(raw: Any, problem: EnvironmentProblem) -> str:
     text = _bounded(raw if isinstance(raw, str) else "", LONGEST_PROBLEM, "reason").strip()
     if problem is EnvironmentProblem.OTHER and not text:
-        raise Refused("Say what the environment problem was: the reason 'other' needs a sentence.")
+        raise OperationRefused("Say what the environment problem was: the reason 'other' needs a sentence.")
     return text
 
 
 def _bounded(text: str, longest: int, name: str) -> str:
     if len(text) > longest:
-        raise Refused(f"This {name} has {len(text)} characters; the most is {longest}. Shorten it.")
-    return clean(text)
+        raise OperationRefused(f"This {name} has {len(text)} characters; the most is {longest}. Shorten it.")
+    return storable(text)
 
 
 def _word[W: StrEnum](words: type[W], raw: Any, name: str) -> W:
     try:
         return words(raw)
     except ValueError:
-        raise Refused(f"{_shown(raw)} is not a {name}; known are {', '.join(words)}.") from None
+        raise OperationRefused(f"{_shown(raw)} is not a {name}; known are {', '.join(words)}.") from None
 
 
 def _uuid(raw: Any, name: str) -> UUID:
     try:
         return UUID(raw)
     except (ValueError, TypeError, AttributeError):
-        raise Refused(f"{_shown(raw)} is no UUID; `{name}` needs one.") from None
+        raise OperationRefused(f"{_shown(raw)} is no UUID; `{name}` needs one.") from None
 
 
 def _whole(raw: Any, name: str) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= HIGHEST_ID:
-        raise Refused(f"{_shown(raw)} is no whole number; `{name}` needs one.")
+        raise OperationRefused(f"{_shown(raw)} is no whole number; `{name}` needs one.")
     return raw
 
 
@@ -188,10 +192,12 @@ def _moment(raw: Any) -> datetime:
         moment = None
     # Far years overflow when they are turned into another time zone.
     if moment is None or moment.tzinfo is None or not 1900 <= moment.year <= 2200:
-        raise Refused(f"{_shown(raw)} is no time with its zone; `made_at` is like 2026-01-31T12:00:00Z.")
+        raise OperationRefused(
+            f"{_shown(raw)} is no time with its zone; `made_at` is like 2026-01-31T12:00:00Z."
+        )
     return moment
 
 
 def _shown(raw: Any) -> str:
-    text = clean(repr(raw))
+    text = storable(repr(raw))
     return text if len(text) <= 60 else f"{text[:59]}…"

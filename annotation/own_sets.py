@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 
-from annotation.models import Annotation, Assignment, Campaign
-from annotation.standing import DECIDED, NOTHING, progress_by_assignment
+from annotation.models import DECIDED, Annotation, Assignment, Campaign
+from annotation.progress import NOTHING, USUAL_SECONDS, progress_by_assignment
 from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.display import duration
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
-
-USUAL_SECONDS = 90.0
-"""What an outcome is taken to need until its annotator has marked some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +152,8 @@ def _queues(user: User | AnonymousUser, *, busy: set[int], now: datetime) -> lis
         )
         .order_by()
         .values("campaign")
-        .annotate(n=Count("pk"))
+        # Two free copies of one round are one set for this person, who never marks a round twice.
+        .annotate(n=Count("round", distinct=True))
         .values("n")
     )
     campaigns = (

@@ -11,7 +11,7 @@ from string import ascii_uppercase
 
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Prefetch, Q, QuerySet
 
-from annotation.models import Adjudication, Annotation, Campaign, Item, Picture
+from annotation.models import DECIDED, Adjudication, Annotation, Campaign, Item, Picture
 from annotation.vocabulary import AssignmentState
 from benchmark.rules.vocabulary import Mark
 
@@ -90,7 +90,7 @@ def marks_on(items: Sequence[Item]) -> dict[int, list[Annotation]]:
     """Return the decided annotations on each of some items, in one query and one for the pictures."""
     shown = Picture.objects.filter(removed_at=None).order_by("pk")
     rows = (
-        Annotation.objects.filter(~Q(mark="") | Q(score__isnull=False), item__in=items)
+        Annotation.objects.filter(DECIDED, item__in=items)
         .exclude(assignment__state=AssignmentState.EXPIRED)
         .select_related("assignment__annotator", "guideline")
         .prefetch_related(Prefetch("pictures", queryset=shown))
@@ -117,10 +117,7 @@ def raters(item: Item, annotations: Sequence[Annotation], *, with_names: bool) -
 
 def rater_name(annotation: Annotation) -> str:
     """Return who marked, here or elsewhere."""
-    assignment = annotation.assignment
-    if assignment.annotator is not None:
-        return assignment.annotator.get_username()
-    return assignment.rater or "nobody"
+    return annotation.assignment.rater_name or "nobody"
 
 
 def letter(place: int) -> str:

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from PIL import Image, ImageOps
 
 from annotation.models import Annotation, Assignment, Picture
-from annotation.vocabulary import AssignmentState, PictureSource
+from annotation.vocabulary import AssignmentState, CampaignState, PictureSource
 from benchmark import blobs
 from people.roles import Refused
 
@@ -173,5 +173,7 @@ def _require_own(assignment: Assignment, by: User | AnonymousUser) -> None:
 
 
 def _require_open(assignment: Assignment) -> None:
+    if assignment.campaign.state != CampaignState.OPEN:
+        raise SetClosed("This campaign was closed, so its pictures stay as they are; ask the lead.")
     if assignment.state != AssignmentState.OPEN:
         raise SetClosed("This set is no longer open, so its pictures stay as they are; ask the lead.")

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation import queue
 from annotation.models import ActiveTime, Annotation, Assignment
 from annotation.operations import HIGHEST_ID
-from annotation.texts import clean_json
+from annotation.texts import storable_json
 from annotation.vocabulary import AssignmentState, CampaignState
 
 LONGEST_MS = 3_600_000
@@ -67,7 +67,7 @@ def read_place(raw: Any) -> dict[str, Any] | None:
     """Return where somebody was as it can be stored; None for what is no place, or is too large for one."""
     if not isinstance(raw, dict):
         return None
-    place = clean_json(raw)
+    place = storable_json(raw)
     return place if len(json.dumps(place)) <= LARGEST_PLACE else None
 
 

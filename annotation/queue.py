@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation.blindness import revealed_since
-from annotation.models import Annotation, Assignment, Campaign
+from annotation.models import Annotation, Assignment, Campaign, Comment
 from annotation.models.work import NOT_EXPIRED
 from annotation.vocabulary import AssignmentState, CampaignState
 from people import audit
@@ -126,11 +126,17 @@ def take_back(assignment: Assignment, user: User) -> Assignment:
             raise NothingGiven(
                 "Only a set of your own that has run out in an open campaign can be taken back."
             )
+        if not campaign.annotators.filter(pk=user.pk).exists():
+            raise NothingGiven(
+                "You are not among the annotators of this campaign any more. Your marks are kept; ask its lead."
+            )
         free = _current(own).filter(annotator=None, state=AssignmentState.OPEN).first()
         if free is None or _on_round(campaign, user).filter(round=own.round_id).exists():
             raise NothingGiven(
                 "Somebody else works on this set by now. Your marks are kept and can be exported."
             )
+        # What leads said about the free set goes with its items, not with its row.
+        Comment.objects.filter(assignment=free).update(assignment=own)
         free.delete()
         Assignment.objects.filter(pk=own.pk).update(
             state=AssignmentState.OPEN, expired_at=None, lease_until=lease_of(campaign, now=now)

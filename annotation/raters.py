@@ -51,7 +51,7 @@ def given_by_name(found: Matched, *, kind: SourceKind, name: str | None) -> list
     other kind, and for outcomes that are marked twice under one name.
     """
     problems = Problems()
-    chosen = None if name is None else _clean(name)
+    chosen = None if name is None else _visible_name(name)
     by_place: dict[tuple[str, int], list[RoundMarks]] = defaultdict(list)
     for each in found.files:
         who = chosen or _named_in(each.file, kind, problems, found)
@@ -81,7 +81,7 @@ def _named_in(file: MarkedFile, kind: SourceKind, problems: Problems, found: Mat
         who = "a judge's" if kind is SourceKind.PERSON else "a person's"
         file.located.problem(problems, ("source", "kind"), f"the file holds {who} marks; {way}")
         return ""
-    name = _clean(file.source_name)
+    name = _visible_name(file.source_name)
     if not name:
         option = "--rater NAME" if kind is SourceKind.PERSON else "--judge NAME"
         file.located.problem(
@@ -94,7 +94,7 @@ def _named_in(file: MarkedFile, kind: SourceKind, problems: Problems, found: Mat
     return name
 
 
-def _clean(name: str) -> str:
+def _visible_name(name: str) -> str:
     visible = "".join(
         character
         for character in unicodedata.normalize("NFC", name)

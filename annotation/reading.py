@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Count
 from django.http import Http404
 
-from annotation import blindness, guidelines, standing
+from annotation import blindness, guidelines
 from annotation.hidden_facts import hidden_by
 from annotation.models import Annotation, Assignment, Campaign, Comment, Item, Picture, Revision
 from annotation.operations import Asked
+from annotation.progress import Progress, progress_of, seconds_left, usual_ms
+from annotation.times import moment
 from annotation.vocabulary import Change, MarkSet
 from people.roles import Refused, is_lead
 
@@ -36,16 +38,18 @@ def assignment_for(user: User | AnonymousUser, assignment_id: int) -> Assignment
     if found is None or not (found.annotator_id == user.pk or is_lead(user)):
         raise Http404("There is no such assignment among yours.")
     if found.annotator_id != user.pk:
-        blindness.require_sight(user, found.campaign)
+        blindness.require_not_blind(user, found.campaign)
     return found
 
 
 def own_assignment(user: User | AnonymousUser, assignment_id: int) -> Assignment:
     """Return a set that a person may write in: an own one. Raises as `assignment_for`, and Refused for leads."""
-    found = assignment_for(user, assignment_id)
-    if found.annotator_id != user.pk:
+    # Marks are saved all day long: what they need first is one narrow row.
+    own = Assignment.objects.filter(pk=assignment_id, annotator=user.pk).first()
+    if own is None:
+        assignment_for(user, assignment_id)
         raise Refused("Only the annotator of this set writes in it; you read it as a lead.")
-    return found
+    return own
 
 
 def document(assignment: Assignment, viewer: User | AnonymousUser) -> dict[str, Any]:
@@ -53,8 +57,8 @@ def document(assignment: Assignment, viewer: User | AnonymousUser) -> dict[str, 
     campaign, task = assignment.campaign, assignment.round.trial.task
     annotations = annotations_of(assignment)
     guideline = guidelines.current(campaign)
-    progress = standing.progress_of(annotations)
-    usual = standing.usual_ms(campaign, assignment.annotator)
+    progress = progress_of(annotations)
+    usual = usual_ms(campaign, assignment.annotator)
     return {
         "id": assignment.pk,
         "campaign": campaign_document(campaign),
@@ -63,7 +67,7 @@ def document(assignment: Assignment, viewer: User | AnonymousUser) -> dict[str, 
         "task": {"key": task.key, "title": task.title, "request": task.request},
         "round": assignment.round.number,
         "state": assignment.state,
-        "owner": assignment.annotator.get_username() if assignment.annotator else assignment.rater or None,
+        "owner": assignment.rater_name or None,
         "is_mine": assignment.annotator_id is not None and assignment.annotator_id == viewer.pk,
         "guideline": guideline and {"id": guideline.pk, "version": guideline.version, "text": guideline.text},
         "sequence": assignment.sequence,
@@ -75,7 +79,7 @@ def document(assignment: Assignment, viewer: User | AnonymousUser) -> dict[str, 
         "annotations": annotation_documents(annotations, campaign),
         "undo": undoable(assignment),
         "progress": progress_document(progress),
-        "seconds_left": standing.seconds_left(progress, usual),
+        "seconds_left": seconds_left(progress, usual),
     }
 
 
@@ -162,7 +166,7 @@ def picture_document(picture: Picture) -> dict[str, Any]:
     }
 
 
-def progress_document(progress: standing.Progress) -> dict[str, int]:
+def progress_document(progress: Progress) -> dict[str, int]:
     """Return how far a set is."""
     return {"decided": progress.decided, "total": progress.total, "problems": progress.problems}
 
@@ -194,11 +198,6 @@ def asked_of(item: Item, campaign: Campaign) -> Asked:
         return Asked(marks=campaign.marks)
     scale = _scale(item, campaign)
     return Asked(is_rating=True, minimum=scale.get("minimum", 0), maximum=scale.get("maximum", 100))
-
-
-def moment(at: Any) -> str | None:
-    """Return a time as RFC 3339 in UTC, or None."""
-    return None if at is None else at.isoformat().replace("+00:00", "Z")
 
 
 UNTOUCHED: dict[str, Any] = {"mark": "", "score": None, "problem": "", "problem_text": "", "note": None}

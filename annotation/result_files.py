@@ -10,9 +10,9 @@ from datetime import datetime
 from itertools import batched
 from typing import Any
 
+from annotation.export_sight import Sight
 from annotation.exporting import AT_ONCE, ExportedSet, Said
 from annotation.problem_words import problem_words
-from annotation.sight import Sight
 from benchmark.models import ExpectedOutcome
 from benchmark.rules.marks import criterion_mark
 from benchmark.rules.vocabulary import Mark

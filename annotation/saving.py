@@ -12,10 +12,11 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import guidelines, queue, reading, standing
+from annotation import guidelines, queue, reading
 from annotation.models import Annotation, Assignment, Guideline, Revision
-from annotation.operations import Operation, Refused, Values, outcome_of, read_operation
-from annotation.texts import clean_json
+from annotation.operations import Operation, OperationRefused, Values, outcome_of, read_operation
+from annotation.progress import NOTHING, Progress, progress_by_assignment
+from annotation.texts import storable_json
 from annotation.vocabulary import AssignmentState, CampaignState, Change, EnvironmentProblem
 from benchmark.rules.vocabulary import Mark
 
@@ -52,7 +53,7 @@ class Saved:
     results: tuple[Result, ...]
     assignment: Assignment
     annotations: tuple[Annotation, ...]
-    progress: standing.Progress
+    progress: Progress
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer that the console reads; annotations are as they stand after the batch."""
@@ -95,7 +96,7 @@ def save(assignment: Assignment, raw_operations: Sequence[Any]) -> Saved:
         batch = _Batch.begin(locked, operations)
         results = tuple(batch.apply(each) if isinstance(each, Operation) else each for each in asked)
         batch.store()
-        progress = standing.progress_by_assignment([locked.pk]).get(locked.pk, standing.NOTHING)
+        progress = progress_by_assignment([locked.pk]).get(locked.pk, NOTHING)
     return Saved(
         results=results,
         assignment=locked,
@@ -108,7 +109,8 @@ def why_closed(assignment: Assignment) -> str | None:
     """Return the sentence that tells why nothing can be saved to a set; None where it can."""
     if assignment.campaign.state != CampaignState.OPEN:
         return (
-            "This campaign was closed. What you see was not saved: copy it and ask the lead to open it again."
+            "This campaign was closed. All that was saved is kept; only changes from now on are not taken. "
+            "To go on, ask the lead to open it again."
         )
     if assignment.state == AssignmentState.SUBMITTED:
         return (
@@ -125,9 +127,9 @@ def why_closed(assignment: Assignment) -> str | None:
 def _read(raw: Any) -> Operation | Result:
     try:
         return read_operation(raw)
-    except Refused as refused:
+    except OperationRefused as refused:
         name = raw.get("operation") if isinstance(raw, dict) else None
-        shown = clean_json(name[:64]) if isinstance(name, str) else None
+        shown = storable_json(name[:64]) if isinstance(name, str) else None
         return Result(operation=shown, status=Status.REFUSED, detail=str(refused))
 
 
@@ -179,7 +181,7 @@ class _Batch:
             return _result(operation, Status.CONFLICT, CONFLICT, annotation)
         try:
             self._write(operation, annotation)
-        except Refused as refused:
+        except OperationRefused as refused:
             return _result(operation, Status.REFUSED, str(refused), annotation)
         return _result(operation, Status.SAVED, "", annotation)
 
@@ -198,7 +200,7 @@ class _Batch:
 
     def _write(self, operation: Operation, annotation: Annotation) -> None:
         if operation.change is Change.UNDO and (operation.undoes, annotation.pk) not in self.live:
-            raise Refused("What this would undo is not there, or was undone already.")
+            raise OperationRefused("What this would undo is not there, or was undone already.")
         asked = reading.asked_of(annotation.item, self.assignment.campaign)
         values = outcome_of(operation, values_of(annotation), asked=asked)
         _set(annotation, values)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import queue, saving, standing, webhooks
-from annotation.models import Annotation, Assignment
+from annotation import queue, saving, webhooks
+from annotation.models import DECIDED, Annotation, Assignment
+from annotation.times import moment
 from annotation.vocabulary import AssignmentState, CampaignState
 from people import audit
+from people.roles import may_read_runs
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -43,7 +45,7 @@ def submit(assignment: Assignment, *, by: User) -> Assignment:
             return locked
         if (closed := saving.why_closed(locked)) is not None:
             raise NotPossible(closed)
-        undecided = Annotation.objects.filter(assignment=locked).exclude(standing.DECIDED)
+        undecided = Annotation.objects.filter(assignment=locked).exclude(DECIDED)
         missing = list(undecided.order_by("item__position").values_list("pk", flat=True))
         if missing:
             raise NotComplete(missing)
@@ -62,15 +64,19 @@ def reopen(assignment: Assignment, *, by: User, reason: str = "") -> Assignment:
         locked = _locked(assignment)
         if locked.state == AssignmentState.OPEN:
             return locked
-        if locked.state != AssignmentState.SUBMITTED or locked.annotator_id is None:
+        if locked.state != AssignmentState.SUBMITTED or locked.annotator is None:
             raise NotPossible(
                 "Only a submitted set can be opened again; one that expired can be assigned anew."
             )
         if locked.campaign.state != CampaignState.OPEN:
             raise NotPossible("This campaign is closed: open it again first, then the set.")
         locked.state, locked.submitted_at = AssignmentState.OPEN, None
-        locked.lease_until = queue.lease_of(locked.campaign, now=timezone.now())
-        locked.save(update_fields=["state", "submitted_at", "lease_until"])
+        now = timezone.now()
+        locked.lease_until = queue.lease_of(locked.campaign, now=now)
+        if may_read_runs(locked.annotator):
+            # Between the hand-in and now the judge's marks were open to this person.
+            locked.revealed_at = locked.revealed_at or now
+        locked.save(update_fields=["state", "submitted_at", "lease_until", "revealed_at"])
         audit.note(by, "reopen", f"assignment:{locked.pk}", campaign=locked.campaign_id, reason=reason)
         return locked
 
@@ -83,11 +89,10 @@ def _locked(assignment: Assignment) -> Assignment:
 
 
 def _body(assignment: Assignment, by: User) -> dict[str, object]:
-    assert assignment.submitted_at is not None
     return {
         "assignment": assignment.pk,
         "campaign": assignment.campaign_id,
         "alias": assignment.alias,
         "annotator": by.get_username(),
-        "submitted_at": assignment.submitted_at.isoformat(),
+        "submitted_at": moment(assignment.submitted_at),
     }

@@ -14,9 +14,9 @@ from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.exporting import moment
 from annotation.models import Campaign, WebhookDelivery
 from annotation.posting import PostFailed, post
+from annotation.times import moment
 
 ANSWER_WITHIN = 10.0
 HELD = timedelta(seconds=90)

@@ -129,3 +129,16 @@ def operation(annotation: Annotation, change: Change, *, base: int = 0, **values
 def marked(annotation: Annotation, mark: Mark = Mark.PASS, *, base: int = 0, **values: Any) -> dict[str, Any]:
     """An operation that gives a mark."""
     return operation(annotation, Change.MARK, base=base, mark=mark.value, **values)
+
+
+def way_in(assignment: Assignment) -> dict[str, Any]:
+    """What somebody at a browser needs to sit down at a set: the address, the sign-in, and its annotations."""
+    assert assignment.annotator is not None
+    rows = assignment.annotations.order_by("item__position")
+    return {
+        "assignment": assignment.pk,
+        "path": f"/annotation/{assignment.pk}/",
+        "username": assignment.annotator.username,
+        "password": PASSWORD,
+        "annotations": list(rows.values_list("pk", flat=True)),
+    }

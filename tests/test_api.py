@@ -43,6 +43,8 @@ PATHS = {
     ("post", "/api/v1/assignments/{assignment_id}/submit"),
     ("post", "/api/v1/assignments/{assignment_id}/reopen"),
     ("post", "/api/v1/assignments/{assignment_id}/reveal"),
+    ("get", "/api/v1/assignments/{assignment_id}/comments"),
+    ("post", "/api/v1/assignments/{assignment_id}/comments"),
     ("post", "/api/v1/assignments/{assignment_id}/pictures"),
     ("delete", "/api/v1/pictures/{picture_id}"),
     ("post", "/api/v1/pictures/{picture_id}/restore"),

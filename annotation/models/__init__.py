@@ -2,9 +2,10 @@
 
 from annotation.models.campaigns import Campaign, Guideline, Item
 from annotation.models.talk import Adjudication, Comment, WebhookDelivery
-from annotation.models.work import ActiveTime, Annotation, Assignment, Picture, Revision
+from annotation.models.work import DECIDED, ActiveTime, Annotation, Assignment, Picture, Revision
 
 __all__ = [
+    "DECIDED",
     "ActiveTime",
     "Adjudication",
     "Annotation",

@@ -14,6 +14,9 @@ from runs.models import Round
 
 NOT_EXPIRED = ~Q(state=AssignmentState.EXPIRED)
 
+DECIDED = ~Q(mark="") | Q(score__isnull=False)
+"""Annotations with a mark, a rating or an environment problem."""
+
 
 class Assignment(models.Model):
     """One set: items of one round for one person; without an annotator it is free to be taken.
@@ -67,6 +70,11 @@ class Assignment(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("annotation:console", args=[self.pk])
+
+    @property
+    def rater_name(self) -> str:
+        """Who marks it, by the name of an account or of somebody elsewhere; empty for a free set."""
+        return self.rater if self.annotator is None else self.annotator.get_username()
 
 
 class Annotation(models.Model):

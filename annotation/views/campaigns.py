@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation.models import Annotation, Campaign
+from annotation.models import DECIDED, Annotation, Assignment, Campaign
+from annotation.texts import row_key
 from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.display import counted
 from people.roles import leads_only
@@ -32,7 +33,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
         matching = matching.filter(name__icontains=text)
     total = matching.count()
     before = request.GET.get("before", "")
-    page = matching.filter(pk__lt=int(before)) if before.isdecimal() and len(before) < 16 else matching
+    page = matching.filter(pk__lt=row_key(before)) if row_key(before) else matching
     found = list(_with_counts(page).select_related("created_by").order_by("-pk")[: CAMPAIGNS_A_PAGE + 1])
     shown = found[:CAMPAIGNS_A_PAGE]
     context = {
@@ -57,11 +58,14 @@ def _with_counts(campaigns: Any) -> Any:
         .order_by()
         .values("assignment__campaign")
     )
-    decided = ~Q(mark="") | Q(score__isnull=False)
+    raters = (
+        Assignment.objects.filter(campaign=OuterRef("pk")).exclude(rater="").order_by().values("campaign")
+    )
     return campaigns.annotate(
         people=Count("annotators", distinct=True),
+        raters=Subquery(raters.annotate(n=Count("rater", distinct=True)).values("n")),
         total=Subquery(rows.annotate(n=Count("pk")).values("n")),
-        decided=Subquery(rows.annotate(n=Count("pk", filter=decided)).values("n")),
+        decided=Subquery(rows.annotate(n=Count("pk", filter=DECIDED)).values("n")),
     )
 
 
@@ -72,6 +76,6 @@ def _row(campaign: Any) -> dict[str, Any]:
         "total": total,
         "decided": decided,
         "width": round(100 * decided / total, 1) if total else 0,
-        "people": counted(campaign.people, "person", "people"),
+        "people": counted(campaign.people + (campaign.raters or 0), "person", "people"),
         "is_draft": campaign.state == CampaignState.DRAFT,
     }

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation import reading, saving
+from annotation import blindness, reading, saving
 from annotation.vocabulary import EnvironmentProblem
 from people.keymap import PageGroup, keys_on, preferences_of
 
@@ -53,6 +53,7 @@ def console(request: HttpRequest, assignment_id: int) -> HttpResponse:
             {"value": mark, "words": mark.capitalize()} for mark in reversed(document["campaign"]["marks"])
         ],
         "is_mine": document["is_mine"],
+        "may_reveal": document["is_mine"] and blindness.hides_something(assignment),
         "problems": list(EnvironmentProblem),
         "centre_template": f"annotation/components/centre_{document['campaign']['centre']}.html",
         "key_preferences": key_preferences(request.user),

@@ -13,10 +13,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import adjudication, comments
-from annotation.blindness import require_sight
+from annotation.blindness import require_not_blind
 from annotation.models import Adjudication, Campaign, Item
 from annotation.pairing import Between, Settled, marks_on, raters
 from annotation.pairing import disagreements as differing
+from annotation.texts import row_key
 from annotation.vocabulary import CampaignState, MarkSet
 from benchmark.display import whole
 from benchmark.models import Task
@@ -79,22 +80,18 @@ def adjudicate(request: HttpRequest, campaign_id: int, item_id: int) -> HttpResp
 
 def _campaign(request: HttpRequest, campaign_id: int) -> Campaign:
     campaign = get_object_or_404(Campaign.objects.exclude(state=CampaignState.DRAFT), pk=campaign_id)
-    require_sight(request.user, campaign)
+    require_not_blind(request.user, campaign)
     return campaign
 
 
 def _filters(values: Any, *, item: int = 0) -> Filters:
-    def number(name: str) -> int:
-        text = values.get(name, "")
-        return int(text) if text.isdecimal() and len(text) < 16 else 0
-
     between, settled = values.get("between", ""), values.get("settled", "")
     return Filters(
         between=Between(between) if between in set(Between) else Between.PEOPLE,
         settled=Settled(settled) if settled in set(Settled) else Settled.OPEN,
         task=values.get("task", "")[:64],
-        after=number("after"),
-        item=item or number("item"),
+        after=row_key(values.get("after", "")),
+        item=item or row_key(values.get("item", "")),
     )
 
 
@@ -127,7 +124,9 @@ def _page(
         "following": filters.query(item=following.pk) if following is not None else "",
         "betweens": _choices(Between, filters.between, "between", filters, _BETWEEN_WORDS),
         "settleds": _choices(Settled, filters.settled, "settled", filters, _SETTLED_WORDS),
-        "tasks": Task.objects.filter(trials__rounds__items__campaign=campaign).distinct().order_by("key"),
+        "tasks": Task.objects.filter(
+            pk__in=Item.objects.filter(campaign=campaign).values("round__trial__task")
+        ).order_by("key"),
         "given": given or {"mark": "", "score": "", "note": ""},
         "problem": problem,
         "faster": faster,

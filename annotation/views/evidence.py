@@ -9,8 +9,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.evidence import numbered, recorded, text_for
-from annotation.looking import Seat, seat_of
 from annotation.models import Annotation
+from annotation.seats import Seat, seat_of
 from benchmark.serving import blob_response, text_response
 
 

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_safe
 
 from annotation import downloads
 from annotation.downloads import ExportOptions
+from annotation.export_sight import sight_on_assignment, sight_on_campaign
 from annotation.exporting import ExportKind
 from annotation.models import Assignment, Campaign
-from annotation.sight import sight_on_assignment, sight_on_campaign
 from people import audit
 
 

@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.filelist import file_text, files_of
-from annotation.looking import seat_of
+from annotation.seats import seat_of
 
 
 @never_cache

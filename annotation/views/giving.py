@@ -1,4 +1,4 @@
-"""Take a set back, give it to somebody, or let another person judge what one could not."""
+"""Take a set back, give it to somebody, open a submitted one again, or ask another person about an outcome."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotation import queue, second_looks
+from annotation import queue, second_looks, submitting
 from annotation.models import Annotation, Assignment
+from annotation.texts import row_key
 from people.roles import leads_only
 
 
@@ -30,6 +31,20 @@ def release(request: HttpRequest, campaign_id: int, assignment_id: int) -> HttpR
         messages.info(
             request, f"Set {assignment.pk} is free again. What was marked in it stays and can be exported."
         )
+    return _back(request, campaign_id)
+
+
+@leads_only
+@require_POST
+def reopen(request: HttpRequest, campaign_id: int, assignment_id: int) -> HttpResponse:
+    """Let the annotator of a submitted set go on with it."""
+    assignment = get_object_or_404(Assignment, pk=assignment_id, campaign=campaign_id)
+    try:
+        again = submitting.reopen(assignment, by=request.user, reason="reopened by hand")  # type: ignore[arg-type]
+    except submitting.NotPossible as why:
+        messages.info(request, str(why))
+    else:
+        messages.info(request, f"Set {again.pk} is open again for {again.rater_name}. Every mark stays.")
     return _back(request, campaign_id)
 
 
@@ -80,9 +95,4 @@ def _back(request: HttpRequest, campaign_id: int) -> HttpResponse:
 
 
 def _person(request: HttpRequest) -> User | None:
-    text = request.POST.get("to", "")
-    return (
-        User.objects.filter(pk=int(text), is_active=True).first()
-        if text.isdecimal() and len(text) < 16
-        else None
-    )
+    return User.objects.filter(pk=row_key(request.POST.get("to", "")), is_active=True).first()

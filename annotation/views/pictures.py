@@ -7,8 +7,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from annotation.looking import seat_of
 from annotation.models import Picture
+from annotation.seats import seat_of
 from benchmark.serving import blob_response
 
 

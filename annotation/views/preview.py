@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import live
 from annotation.live import CannotStart, LiveView
-from annotation.looking import seat_of
+from annotation.seats import seat_of
 
 
 @never_cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,30 +11,37 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation.blindness import blind_campaigns
 from annotation.calibration import Drift
-from annotation.models import Annotation, Assignment, Campaign, Item
-from annotation.overview import Standing, Tally, idle_sets, idle_since, last_sign, standing_of
+from annotation.campaign_progress import (
+    CampaignProgress,
+    Tally,
+    idle_sets,
+    idle_since,
+    last_sign,
+    progress_of_campaign,
+)
+from annotation.comments import waiting_for_leads
+from annotation.models import Assignment, Campaign, Item
+from annotation.models.work import NOT_EXPIRED
 from annotation.pairing import Between, Settled, disagreements
-from annotation.standing import NOTHING, progress_by_assignment
-from annotation.vocabulary import AssignmentState, CampaignState, EnvironmentProblem
+from annotation.progress import NOTHING, progress_by_assignment
+from annotation.texts import row_key
+from annotation.views.troubles import problems_of, reveals_of
+from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.display import UNDEFINED, duration, points, signed_points, whole
 from benchmark.models import Task
-from people.models import AuditEntry
 from people.roles import leads_only
 
 ROWS_A_PAGE = 50
-PROBLEMS_SHOWN = 50
-REVEALS_SHOWN = 50
 EXPORTS = (
     ("results", "Result files"),
     ("csv", "CSV"),
     ("jsonl", "JSON lines, with history"),
-    ("audit", "Log"),
 )
 
 
@@ -44,9 +53,9 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if shown.state == CampaignState.DRAFT:
         return redirect("annotation:edit", shown.pk)
     now = timezone.now()
-    standing = standing_of(shown)
+    far = progress_of_campaign(shown)
     is_blind_here = shown.pk in blind_campaigns(request.user)
-    people = {user.pk: user for user in User.objects.filter(pk__in=standing.people)}
+    people = {user.pk: user for user in User.objects.filter(pk__in=far.people)}
     invited = list(shown.annotators.order_by("username"))
     people |= {user.pk: user for user in invited}
     idle = idle_sets(shown, now=now).count()
@@ -54,30 +63,34 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "area": "campaigns",
         "campaign": shown,
         "is_blind_here": is_blind_here,
-        "stats": _stats(standing, idle=idle),
-        "width": round(100 * standing.all.decided / standing.all.total, 2) if standing.all.total else 0,
-        "people": _people(people, standing, with_drift=not is_blind_here),
+        "stats": _stats(far, idle=idle),
+        "width": round(100 * far.all.decided / far.all.total, 2) if far.all.total else 0,
+        "people": _people(people, far, with_drift=not is_blind_here),
         "has_calibration": Item.objects.filter(
             ~Q(known_mark="") | Q(known_score__isnull=False), campaign=shown
         ).exists(),
-        "projects": _projects(request, standing),
-        "sets": _sets(request, shown, standing, idle=idle),
+        "projects": _projects(request, far),
+        "sets": _sets(request, shown, far, idle=idle, invited=invited),
+        "sets_at_work": far.sets["open"],
+        # Where everything gets as many people, a share would say nothing.
+        "overlap_share": f"{shown.overlap_share * 100:g}%" if shown.overlap > 1 > shown.overlap_share else "",
         "invited": invited,
-        "problems": _problems(shown),
-        "reveals": _reveals(shown),
+        "problems": problems_of(shown),
+        "reveals": reveals_of(shown),
         "exports": _exports(shown),
         "open_disagreements": 0
         if is_blind_here
         else disagreements(shown, between=Between.PEOPLE, settled=Settled.OPEN).count(),
+        "waiting_threads": 0 if is_blind_here else waiting_for_leads(shown),
         "guideline": shown.guidelines.order_by("-version").first(),
     }
     return render(request, "annotation/campaign.html", context)
 
 
-def _stats(standing: Standing, *, idle: int) -> list[dict[str, str]]:
-    every = standing.all
+def _stats(far: CampaignProgress, *, idle: int) -> list[dict[str, str]]:
+    every = far.all
     left = every.open * (every.median_seconds or 0)
-    sets = standing.sets
+    sets = far.sets
     return [
         {
             "label": "Marked",
@@ -90,8 +103,10 @@ def _stats(standing: Standing, *, idle: int) -> list[dict[str, str]]:
         {
             "label": "Sets submitted",
             "value": whole(sets["submitted"]),
-            "of": f"of {whole(sets['submitted'] + sets['open'] + sets['free'])}",
-            "under": f"{whole(sets['free'])} free, {whole(sets['open'])} at work"
+            "of": f"of {whole(sets['submitted'] + sets['open'] + sets['given'] + sets['free'])}",
+            "under": f"{whole(sets['free'])} free, "
+            + (f"{whole(sets['given'])} given out, " if sets["given"] else "")
+            + f"{whole(sets['open'])} at work"
             + (f", {idle} without a sign" if idle else ""),
         },
         {
@@ -121,13 +136,16 @@ def _stats(standing: Standing, *, idle: int) -> list[dict[str, str]]:
     ]
 
 
-def _people(people: dict[int, User], standing: Standing, *, with_drift: bool) -> list[dict[str, Any]]:
+def _people(people: dict[int, User], far: CampaignProgress, *, with_drift: bool) -> list[dict[str, Any]]:
     rows = [
-        _person_row(user.get_username(), standing.people.get(pk, Tally()))
-        | {"drift": _drift(standing.drifts.get(pk)) if with_drift else None}
+        _person_row(user.get_username(), far.people.get(pk, Tally()))
+        | {"drift": _drift(far.drifts.get(pk)) if with_drift else None}
         for pk, user in people.items()
     ]
-    rows += [_person_row(name, tally) | {"drift": None} for name, tally in standing.elsewhere.items()]
+    # Who marked elsewhere was never seen here: the time of those marks is of their file.
+    rows += [
+        _person_row(name, tally) | {"drift": None, "seen_at": None} for name, tally in far.elsewhere.items()
+    ]
     return sorted(rows, key=lambda row: row["name"].lower())
 
 
@@ -159,27 +177,37 @@ def _drift(drift: Drift | None) -> dict[str, str] | None:
     }
 
 
-def _projects(request: HttpRequest, standing: Standing) -> dict[str, Any]:
+def _projects(request: HttpRequest, far: CampaignProgress) -> dict[str, Any]:
     """Projects in the order of their benchmark, a page at a time, by the key of the last one."""
     after = _key(request, "projects_after")
-    found = list(
-        Task.objects.filter(pk__in=standing.projects, pk__gt=after).order_by("pk")[: ROWS_A_PAGE + 1]
-    )
+    found = list(Task.objects.filter(pk__in=far.projects, pk__gt=after).order_by("pk")[: ROWS_A_PAGE + 1])
     shown = found[:ROWS_A_PAGE]
     return {
-        "rows": [{"task": task} | _counts(standing.projects[task.pk]) for task in shown],
-        "total": len(standing.projects),
+        "rows": [{"task": task} | _counts(far.projects[task.pk]) for task in shown],
+        "total": len(far.projects),
         "next": f"?projects_after={shown[-1].pk}#projects" if len(found) > len(shown) else "",
         "is_later": bool(after),
     }
 
 
-def _sets(request: HttpRequest, shown: Campaign, standing: Standing, *, idle: int) -> dict[str, Any]:
+def _sets(
+    request: HttpRequest, shown: Campaign, far: CampaignProgress, *, idle: int, invited: Sequence[User]
+) -> dict[str, Any]:
     """Sets of one state, a page at a time, by the key of the last one; those without a sign first of all."""
-    counts = {**standing.sets, "idle": idle}
+    counts = {**far.sets, "idle": idle}
     wanted = request.GET.get("sets", "")
     if wanted not in counts:
-        wanted = "idle" if idle else "open" if counts["open"] else "free" if counts["free"] else "submitted"
+        wanted = (
+            "idle"
+            if idle
+            else "open"
+            if counts["open"]
+            else "given"
+            if counts["given"]
+            else "free"
+            if counts["free"]
+            else "submitted"
+        )
     after = _key(request, "sets_after")
     page = _of_state(shown, wanted).filter(pk__gt=after)
     found = list(
@@ -187,6 +215,7 @@ def _sets(request: HttpRequest, shown: Campaign, standing: Standing, *, idle: in
     )
     rows = found[:ROWS_A_PAGE]
     progress = progress_by_assignment([row.pk for row in rows])
+    busy = _people_by_round(shown, {row.round_id for row in rows})
     until = idle_since(shown, now=timezone.now())
     return {
         "rows": [
@@ -200,6 +229,9 @@ def _sets(request: HttpRequest, shown: Campaign, standing: Standing, *, idle: in
                 and row.lease_until < until,
                 "is_run_out": row.lease_until is not None and row.lease_until < timezone.now(),
                 "can_release": row.state == AssignmentState.OPEN and row.annotator_id is not None,
+                "can_reopen": row.state == AssignmentState.SUBMITTED and row.annotator_id is not None,
+                # Nobody marks a round twice, so who has a copy of it (this one too) is not offered.
+                "may_have": [person for person in invited if person.pk not in busy[row.round_id]],
                 "can_reassign": row.state == AssignmentState.OPEN and not row.rater,
             }
             for row in rows
@@ -217,74 +249,43 @@ def _sets(request: HttpRequest, shown: Campaign, standing: Standing, *, idle: in
     }
 
 
+def _people_by_round(shown: Campaign, rounds: Collection[int]) -> Mapping[int, Collection[int | None]]:
+    """Who has a copy of each round now."""
+    people: dict[int, set[int | None]] = defaultdict(set)
+    held = Assignment.objects.filter(NOT_EXPIRED, campaign=shown, round__in=rounds, annotator__isnull=False)
+    for round_, annotator in held.order_by().values_list("round_id", "annotator_id"):
+        people[round_].add(annotator)
+    return people
+
+
 def _of_state(shown: Campaign, state: str) -> QuerySet[Assignment]:
     if state == "idle":
         return idle_sets(shown, now=timezone.now())
     sets = Assignment.objects.filter(campaign=shown)
     if state == "free":
         return sets.filter(state=AssignmentState.OPEN, annotator=None)
-    if state == "open":
-        return sets.filter(state=AssignmentState.OPEN, annotator__isnull=False)
+    if state in ("open", "given"):
+        held = sets.filter(state=AssignmentState.OPEN, annotator__isnull=False)
+        return held.filter(taken_at__isnull=state == "given")
     return sets.filter(state=state)
 
 
-def _problems(shown: Campaign) -> dict[str, Any]:
-    """The newest environment problems; what was marked since is none any more."""
-    rows = (
-        Annotation.objects.filter(assignment__campaign=shown)
-        .exclude(problem="")
-        .exclude(assignment__state=AssignmentState.EXPIRED)
-        .select_related("assignment__annotator", "item__outcome__criterion", "item__round__trial__task")
-        .order_by("-saved_at", "-pk")
-    )
-    return {
-        "rows": [
-            {
-                "annotation": row,
-                "reason": EnvironmentProblem(row.problem).words,
-                "item": row.item,
-                "task": row.item.round.trial.task,
-            }
-            for row in rows[:PROBLEMS_SHOWN]
-        ],
-        "most": PROBLEMS_SHOWN,
-    }
-
-
-def _reveals(shown: Campaign) -> list[AuditEntry]:
-    """Who looked at what blindness hides, newest first, with the reason given."""
-    sets = [f"assignment:{pk}" for pk in _revealed(shown)]
-    return list(AuditEntry.objects.filter(act="reveal", subject__in=sets).order_by("-pk")[:REVEALS_SHOWN])
-
-
-def _revealed(shown: Campaign) -> QuerySet[Assignment, int]:
-    return (
-        Assignment.objects.filter(campaign=shown, revealed_at__isnull=False)
-        .order_by("-revealed_at")
-        .values_list("pk", flat=True)[:500]
-    )
-
-
 def _exports(shown: Campaign) -> list[dict[str, str]]:
-    """Where the campaign's files are, as far as this site has them."""
-    links = []
-    for kind, label in EXPORTS:
-        try:
-            address = reverse("annotation:export_campaign", args=[shown.pk, kind])
-        except NoReverseMatch:
-            continue
-        links.append({"label": label, "href": address})
-    return links
+    """Where the campaign's files are."""
+    return [
+        {"label": label, "href": reverse("annotation:export_campaign", args=[shown.pk, kind])}
+        for kind, label in EXPORTS
+    ]
 
 
 def _key(request: HttpRequest, name: str) -> int:
-    text = request.GET.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 16 else 0
+    return row_key(request.GET.get(name, ""))
 
 
 _SET_TABS = (
     ("idle", "Without a sign"),
     ("open", "At work"),
+    ("given", "Given out"),
     ("free", "Free"),
     ("submitted", "Submitted"),
     ("expired", "Taken back"),

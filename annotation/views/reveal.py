@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation import blindness
 from annotation.hidden_facts import hidden_by
 from annotation.models import Assignment
-from people.roles import Refused, is_lead, may_read_runs
+from people.roles import is_lead, may_read_runs
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -20,10 +20,10 @@ def reveal(request: HttpRequest, assignment_id: int) -> HttpResponse:
     )
     is_own = assignment.annotator_id == request.user.pk
     if not is_own and not is_lead(request.user):
-        raise Refused("This set belongs to somebody else.")
+        raise Http404("There is no such assignment among yours.")
     if not is_own:
         # A lead who annotates in the same campaign would read here what that lead's own set hides.
-        blindness.require_sight(request.user, assignment.campaign)
+        blindness.require_not_blind(request.user, assignment.campaign)
     problem = ""
     if request.method == "POST":
         assert request.user.is_authenticated

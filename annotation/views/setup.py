@@ -21,6 +21,7 @@ from annotation.designing import known_answers
 from annotation.drafting import fingerprint, lacks_of, pace, preview_of, save_draft
 from annotation.models import Campaign
 from annotation.plan_words import plan_in_words
+from annotation.texts import row_key
 from annotation.vocabulary import CampaignState
 from benchmark.display import counted
 from benchmark.models import Task
@@ -205,7 +206,7 @@ def _tasks(given: Given) -> dict[str, Any]:
 
 
 def _numbers(texts: Collection[str]) -> set[int]:
-    return {int(text) for text in texts if text.isdecimal() and len(text) < 16}
+    return {key for text in texts if (key := row_key(text))}
 
 
 def _role(user: User) -> str:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import opening
+from annotation import opening, webhooks
 from annotation.designing import preview, settings_of
 from annotation.drafting import duplicate, lacks_of, pace
 from annotation.models import Campaign
 from annotation.plan_words import plan_in_words
+from annotation.times import moment
 from annotation.vocabulary import CampaignState
 from people.roles import leads_only
+
+CLOSED = "campaign.closed"
+"""Event that other sites are told of."""
 
 
 @leads_only
@@ -52,13 +60,8 @@ def open_(request: HttpRequest, campaign_id: int) -> HttpResponse:
 def close(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """End the marking; every mark stays, and reopening goes on from here."""
     campaign = get_object_or_404(Campaign, pk=campaign_id)
-    try:
-        opening.close_campaign(campaign, by=request.user)  # type: ignore[arg-type]  # signed in, or 403 above
-    except opening.CannotOpen as cannot:
-        messages.info(request, str(cannot))
-    else:
-        messages.info(request, f"{campaign.name} is closed. Every mark stays, and Reopen goes on from here.")
-    return redirect(campaign)
+    done = f"{campaign.name} is closed. Every mark stays, and Reopen goes on from here."
+    return _changed(request, campaign, _close, done)
 
 
 @leads_only
@@ -66,13 +69,7 @@ def close(request: HttpRequest, campaign_id: int) -> HttpResponse:
 def reopen(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Let people mark again in a closed campaign."""
     campaign = get_object_or_404(Campaign, pk=campaign_id)
-    try:
-        opening.reopen_campaign(campaign, by=request.user)  # type: ignore[arg-type]  # signed in, or 403 above
-    except opening.CannotOpen as cannot:
-        messages.info(request, str(cannot))
-    else:
-        messages.info(request, f"{campaign.name} is open again.")
-    return redirect(campaign)
+    return _changed(request, campaign, opening.reopen_campaign, f"{campaign.name} is open again.")
 
 
 @leads_only
@@ -83,3 +80,21 @@ def double(request: HttpRequest, campaign_id: int) -> HttpResponse:
     made = duplicate(campaign, by=request.user)  # type: ignore[arg-type]  # signed in, or 403 above
     messages.info(request, f"This draft has the design of {campaign.name}.")
     return redirect("annotation:edit", made.pk)
+
+
+@transaction.atomic
+def _close(campaign: Campaign, *, by: User) -> None:
+    """Close it and put the message in line: neither is there without the other."""
+    opening.close_campaign(campaign, by=by)
+    webhooks.announce(campaign, CLOSED, {"closed_at": moment(campaign.closed_at)})
+
+
+def _changed(request: HttpRequest, campaign: Campaign, act: Callable[..., object], done: str) -> HttpResponse:
+    """Change the campaign's state and go to its page, which says what was done or why it was not."""
+    try:
+        act(campaign, by=request.user)
+    except opening.CannotOpen as cannot:
+        messages.info(request, str(cannot))
+    else:
+        messages.info(request, done)
+    return redirect(campaign)

@@ -12,8 +12,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import comments
-from annotation.blindness import require_sight
+from annotation.blindness import require_not_blind
 from annotation.models import Campaign, Comment, Item
+from annotation.texts import row_key
 from people.roles import leads_only
 
 THREADS_A_PAGE = 30
@@ -59,7 +60,7 @@ def comment(request: HttpRequest, campaign_id: int, item_id: int) -> HttpRespons
 
 def _campaign(request: HttpRequest, campaign_id: int) -> Campaign:
     campaign = get_object_or_404(Campaign, pk=campaign_id)
-    require_sight(request.user, campaign)
+    require_not_blind(request.user, campaign)
     return campaign
 
 
@@ -81,8 +82,8 @@ def _page(request: HttpRequest, campaign: Campaign, *, failed: dict[str, Any] | 
     roots = Comment.objects.filter(campaign=campaign, parent=None)
     if state != "all":
         roots = roots.filter(settled_at=None)
-    if before.isdecimal() and len(before) < 16:
-        roots = roots.filter(pk__lt=int(before))
+    if row_key(before):
+        roots = roots.filter(pk__lt=row_key(before))
     found = list(roots.order_by("-pk")[: THREADS_A_PAGE + 1])
     shown = found[:THREADS_A_PAGE]
     ids = [root.pk for root in shown]

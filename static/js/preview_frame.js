@@ -7,7 +7,7 @@ function show() {
   if (!frame) return;
   const isInside = document.activeElement === frame;
   pane.toggleAttribute("data-keys-inside", isInside);
-  const text = isInside ? "Keys go to the app" : "Keys click here first";
+  const text = isInside ? "Keys go to the app" : "Keys stay here";
   if (words(pane).textContent !== text) words(pane).textContent = text;
   pane.querySelector("[data-take-back]").hidden = !isInside;
 }

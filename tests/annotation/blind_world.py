@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.db.models import Case, Value, When
 from django.utils import timezone
 from PIL import Image
 
@@ -154,6 +155,16 @@ def walk() -> Walk:
                 "annotation:preview_reset",
             }
         ),
+    )
+
+
+def turn_marks_round(world: World) -> None:
+    """Let the judge and the peer have said the opposite of everything."""
+    opposite = Case(When(mark=Mark.PASS, then=Value(Mark.FAIL)), default=Value(Mark.PASS))
+    Verdict.objects.filter(judging__round__trial__run=world.run).update(mark=opposite)
+    Annotation.objects.filter(assignment__annotator=world.peer).update(mark=opposite)
+    Item.objects.update(
+        judge_mark=Case(When(judge_mark=Mark.PASS, then=Value(Mark.FAIL)), default=Value(Mark.PASS))
     )
 
 

@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import queue
-from annotation.models import Assignment
+from annotation.models import Assignment, Campaign
 from annotation.own_sets import waiting_for
-from annotation.vocabulary import AssignmentState
+from annotation.vocabulary import AssignmentState, CampaignState
 from benchmark.rules.vocabulary import Mark
 from people.roles import SiteRole
 from tests import campaigns
@@ -42,6 +42,25 @@ def test_own_open_sets_come_with_progress_and_the_begun_one_first():
     assert waiting.open[0].is_complete
     assert "Look again and submit" in page
     assert "Begin" in page
+
+
+def test_every_set_has_its_files_whatever_became_of_it():
+    person = campaigns.person()
+    campaign = campaigns.planned(campaigns.run(campaigns.benchmark(tasks=4)), annotators=[person])
+    stopped = sets_of(campaigns.planned(annotators=[person]))[0]
+    at_work, done, gone, _ = sets_of(campaign)
+    mark_all(done)
+    queue.release(gone, by=None, reason="left")
+    Campaign.objects.filter(pk=stopped.campaign_id).update(state=CampaignState.CLOSED)
+    client = seat(person)
+
+    page = client.get(PAGE).text
+
+    for each in (at_work, done, gone, stopped):
+        for kind in ("csv", "results"):
+            address = reverse("annotation:export_assignment", args=[each.pk, kind])
+            assert f'href="{address}"' in page
+            assert client.get(address).status_code == 200
 
 
 def test_the_page_names_no_set_of_anybody_else():
@@ -182,6 +201,13 @@ def test_a_reader_who_also_annotates_finds_the_open_sets_on_the_first_page():
 
     assert "Continue" in page
     assert campaign.name in page
+
+
+def test_two_free_copies_of_a_round_count_as_one_set_to_take():
+    person, other = campaigns.people(2)
+    campaigns.opened(campaigns.run(campaigns.benchmark(tasks=3)), annotators=[person, other], overlap=2)
+
+    assert "3 sets you can take" in seat(person).get("/annotation/").text
 
 
 @pytest.mark.django_db(transaction=True)

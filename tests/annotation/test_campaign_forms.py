@@ -38,6 +38,9 @@ GOOD = Given(name="Study")
         ("centre", "radio", "takes live, evidence or files"),
         ("deadline", "tomorrow", "is not a time"),
         ("webhook_url", "ftp://lab.example.org", "is not an address"),
+        ("webhook_url", "http://127.0.0.1:9000/marks", "inside a private network"),
+        ("webhook_url", "http://[::1]/marks", "inside a private network"),
+        ("webhook_url", "http://localhost/marks", "inside a private network"),
         ("webhook_secret", "s" * 65, "at most 64"),
     ],
 )
@@ -141,3 +144,11 @@ def test_a_campaign_read_into_a_form_and_checked_is_the_same_campaign():
     assert {name: getattr(campaign, name) for name in design.fields} == dict(design.fields)
     assert set(design.runs) == set(campaign.runs.values_list("pk", flat=True))
     assert set(design.annotators) == set(campaign.annotators.values_list("pk", flat=True))
+
+
+def test_a_private_address_is_taken_where_the_site_sends_there(settings):
+    settings.WEBHOOKS_TO_PRIVATE = True
+
+    design = checked(Given(name="Study", webhook_url="http://127.0.0.1:9000/marks"))
+
+    assert design.fields["webhook_url"] == "http://127.0.0.1:9000/marks"

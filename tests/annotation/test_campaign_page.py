@@ -8,12 +8,13 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import queue
+from annotation import comments, opening, queue
 from annotation.blindness import reveal
-from annotation.models import Annotation, Assignment, Item
-from annotation.overview import standing_of
+from annotation.campaign_progress import progress_of_campaign
+from annotation.models import Annotation, Assignment, Item, WebhookDelivery
 from annotation.vocabulary import AssignmentState
 from benchmark.rules.vocabulary import Mark
+from people.models import AuditEntry
 from tests import campaigns
 from tests.annotation.seats import flag, mark_all, queries, seat, sets_of
 
@@ -37,15 +38,34 @@ def test_counts_are_by_person_and_by_project_and_leave_expired_sets_out():
     mark_all(mine[1], submit=False)
     queue.release(mine[1], by=None, reason="left")
 
-    standing = standing_of(campaign)
+    far = progress_of_campaign(campaign)
 
     # Two tasks of 6 outcomes, each for two people: 24 marks. One set of 6 is done; the released 6 are free.
-    assert (standing.all.decided, standing.all.total) == (6, 24)
-    assert (standing.people[one.pk].decided, standing.people[one.pk].total) == (6, 6)
-    assert (standing.people[other.pk].decided, standing.people[other.pk].total) == (0, 12)
-    assert (standing.free.decided, standing.free.total) == (0, 6)
-    assert sum(project.total for project in standing.projects.values()) == 24
-    assert standing.sets == {"free": 1, "open": 2, "submitted": 1, "expired": 1}
+    assert (far.all.decided, far.all.total) == (6, 24)
+    assert (far.people[one.pk].decided, far.people[one.pk].total) == (6, 6)
+    assert (far.people[other.pk].decided, far.people[other.pk].total) == (0, 12)
+    assert (far.free.decided, far.free.total) == (0, 6)
+    assert sum(project.total for project in far.projects.values()) == 24
+    assert far.sets == {"free": 1, "given": 2, "open": 0, "submitted": 1, "expired": 1}
+
+
+def test_sets_that_were_given_out_are_at_work_once_they_are_begun(client):
+    campaign = campaigns.planned()
+    before = client.get(page_of(campaign)).text
+    mark_all(sets_of(campaign)[0], submit=False)
+    after = client.get(page_of(campaign)).text
+
+    assert "0 free, 2 given out, 0 at work" in before
+    assert "0 free, 1 given out, 1 at work" in after
+
+
+def test_overlap_of_a_share_says_so(client):
+    run, people = campaigns.run(), campaigns.people(2)
+    part = campaigns.opened(run, annotators=people, overlap=2, overlap_share=0.5)
+    whole = campaigns.opened(run, annotators=people, overlap=2)
+
+    assert "overlap 2 in 50% of trials" in client.get(page_of(part)).text
+    assert "overlap 2 for each trial" in client.get(page_of(whole)).text
 
 
 def test_the_median_is_of_marks_whose_time_is_known():
@@ -54,7 +74,7 @@ def test_the_median_is_of_marks_whose_time_is_known():
     for row, milliseconds in zip(rows, (10_000, 20_000, 90_000, 0, 0, 0), strict=True):
         Annotation.objects.filter(pk=row.pk).update(active_ms=milliseconds)
 
-    assert standing_of(campaign).all.median_seconds == 20
+    assert progress_of_campaign(campaign).all.median_seconds == 20
 
 
 def test_drift_is_shown_early_against_late_with_its_numbers(client):
@@ -105,6 +125,47 @@ def test_a_set_without_a_sign_for_half_its_lease_is_listed_and_can_be_released(c
     assert "What was marked in it stays" in answer.text
 
 
+def test_a_submitted_set_is_opened_again_with_its_marks(client):
+    campaign = campaigns.opened()
+    done = campaigns.taken(campaign)
+    mark_all(done)
+    address = reverse("annotation:reopen_set", args=[campaign.pk, done.pk])
+
+    assert address in client.get(page_of(campaign, "?sets=submitted")).text
+    answer = client.post(address, {"place": "sets", "sets": "submitted"}, follow=True)
+
+    done.refresh_from_db()
+    assert (done.state, done.submitted_at) == (AssignmentState.OPEN, None)
+    assert done.annotations.exclude(mark="").count() == 6
+    assert f"Set {done.pk} is open again" in answer.text
+    assert AuditEntry.objects.filter(act="reopen", subject=f"assignment:{done.pk}").count() == 1
+
+
+def test_a_set_of_a_closed_campaign_is_not_opened_again(client):
+    campaign = campaigns.opened()
+    done = campaigns.taken(campaign)
+    mark_all(done)
+    opening.close_campaign(campaign, by=None)
+    address = reverse("annotation:reopen_set", args=[campaign.pk, done.pk])
+
+    answer = client.post(address, follow=True)
+
+    done.refresh_from_db()
+    assert done.state == AssignmentState.SUBMITTED
+    assert "open it again first, then the set" in answer.text
+    assert address not in client.get(page_of(campaign, "?sets=submitted")).text
+
+
+def test_only_a_lead_opens_a_set_again():
+    done = campaigns.taken()
+    mark_all(done)
+    assert done.annotator is not None
+
+    answer = seat(done.annotator).post(reverse("annotation:reopen_set", args=[done.campaign_id, done.pk]))
+
+    assert answer.status_code == 403
+
+
 def test_a_set_is_given_to_a_named_person(client):
     one, other = campaigns.people(2)
     campaign = campaigns.opened(campaigns.run(campaigns.benchmark(tasks=1)), annotators=[one, other])
@@ -113,6 +174,46 @@ def test_a_set_is_given_to_a_named_person(client):
     client.post(reverse("annotation:reassign", args=[campaign.pk, mine.pk]), {"to": other.pk})
 
     assert [each.annotator for each in sets_of(campaign)] == [other]
+
+
+def test_who_has_another_copy_of_a_round_is_not_offered_the_set(client):
+    people = one, other, third = campaigns.people(3)
+    campaign = campaigns.opened(campaigns.run(campaigns.benchmark(tasks=1)), annotators=people, overlap=2)
+    campaigns.taken(campaign, by=one)
+    campaigns.taken(campaign, by=other)
+
+    rows = client.get(page_of(campaign, "?sets=open")).context["sets"]["rows"]
+
+    assert [row["may_have"] for row in rows] == [[third], [third]]
+
+
+def test_threads_that_wait_for_an_answer_are_counted(client):
+    mine = campaigns.taken()
+    assert mine.annotator is not None
+    lead, rows = campaigns.lead(), mine.annotations.select_related("assignment__campaign", "item")
+    for row in rows.order_by("pk")[:3]:
+        asked = comments.add_to_assignment(row, by=mine.annotator, text="Does this count?")
+    comments.answer(asked, by=lead, text="Yes.")
+    comments.add_among_leads(row.item, by=lead, text="Unclear wording.")
+
+    page = client.get(page_of(mine.campaign))
+
+    assert page.context["waiting_threads"] == 2
+    assert "Comments, 2 waiting" in page.text
+
+
+def test_those_who_marked_elsewhere_are_counted_and_were_never_seen_here(client):
+    campaign = campaigns.planned()
+    for each in sets_of(campaign):
+        mark_all(each)
+    campaign.annotators.clear()
+    Assignment.objects.filter(campaign=campaign).update(annotator=None, rater="Anna")
+
+    listed = client.get(reverse("annotation:campaigns")).context["campaigns"]
+    people = client.get(page_of(campaign)).context["people"]
+
+    assert [row["people"] for row in listed] == ["1 person"]
+    assert [(row["name"], row["seen_at"]) for row in people] == [("Anna", None)]
 
 
 @pytest.mark.parametrize("to", ["", "x", "999999"])
@@ -205,8 +306,33 @@ def test_the_page_links_its_files(client):
 
     page = client.get(page_of(campaign)).text
 
-    for kind in ("results", "csv", "jsonl", "audit"):
+    for kind in ("results", "csv", "jsonl"):
         assert reverse("annotation:export_campaign", args=[campaign.pk, kind]) in page
+    assert reverse("annotation:log", args=[campaign.pk]) in page
+
+
+def test_the_log_says_who_did_what_to_a_campaign_and_its_sets_and_to_no_other(client, monkeypatch):
+    from annotation.views import log
+
+    boss = campaigns.lead("boss")
+    campaign = campaigns.opened(by=boss)
+    mine = campaigns.taken(campaign)
+    queue.release(mine, by=boss, reason="<i>left</i>")
+    campaigns.opened(by=boss)
+    address = reverse("annotation:log", args=[campaign.pk])
+
+    page = client.get(address)
+    monkeypatch.setattr(log, "ENTRIES_A_PAGE", 1)
+    first = client.get(address)
+    second = client.get(address + first.context["older"])
+
+    said = [(row["entry"].username, row["act"], row["subject"]) for row in page.context["rows"]]
+    assert said == [("boss", "release", f"set {mine.pk}"), *said[1:]]
+    assert ("boss", "open", "campaign") in said
+    assert all(row["subject"] in ("campaign", f"set {mine.pk}") for row in page.context["rows"])
+    assert sum(act == "open" for _, act, _ in said) == 1
+    assert "&lt;i&gt;left&lt;/i&gt;" in page.text
+    assert second.context["rows"][0]["act"] == said[1][1]
 
 
 def test_a_draft_has_no_progress_and_leads_to_its_form(client):
@@ -239,7 +365,7 @@ def test_long_lists_go_on_by_key(client, monkeypatch):
 
     monkeypatch.setattr(progress, "ROWS_A_PAGE", 2)
     campaign = campaigns.planned(campaigns.run(campaigns.benchmark(tasks=5)))
-    first = client.get(page_of(campaign, "?sets=open")).context
+    first = client.get(page_of(campaign, "?sets=given")).context
     second = client.get(page_of(campaign, first["sets"]["next"].split("#")[0])).context
     later = client.get(page_of(campaign, first["projects"]["next"].split("#")[0])).context
 
@@ -248,3 +374,13 @@ def test_long_lists_go_on_by_key(client, monkeypatch):
     assert ids == sorted(ids)
     assert len(set(ids)) == 4
     assert keys == ["t1", "t2", "t3", "t4"]
+
+
+def test_closing_tells_the_site_that_asked_to_be_told(client):
+    campaign = campaigns.opened(webhook_url="https://lab.example.org/marks")
+
+    client.post(reverse("annotation:close", args=[campaign.pk]))
+
+    told = WebhookDelivery.objects.get(campaign=campaign)
+    assert told.event == "campaign.closed"
+    assert set(told.body) == {"closed_at"}

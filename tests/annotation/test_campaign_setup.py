@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import guidelines
+from annotation import drafting, guidelines, opening
+from annotation.campaign_checks import checked
 from annotation.campaign_forms import Given
 from annotation.models import Annotation, Campaign, Guideline, Item
 from annotation.vocabulary import CampaignState, MarkSet, SampleMethod
@@ -233,6 +235,30 @@ def test_two_leads_do_not_undo_each_other_unseen(client):
     assert campaign.name == "Mine"
 
 
+def test_saving_a_form_never_undoes_an_opening_or_a_closing_of_the_same_moment(lead):
+    stale = campaigns.campaign(annotators=[campaigns.person()])
+    design = checked(Given.from_campaign(stale))
+    opening.open_campaign(Campaign.objects.get(pk=stale.pk), by=lead)
+
+    drafting.save_draft(stale, replace(design, runs=()), by=lead)
+
+    now = Campaign.objects.get(pk=stale.pk)
+    assert now.state == CampaignState.OPEN
+    assert now.opened_at is not None
+    assert now.runs.count() == 1
+    opening.close_campaign(Campaign.objects.get(pk=stale.pk), by=lead)
+    drafting.save_draft(now, design, by=lead)
+    assert Campaign.objects.get(pk=stale.pk).state == CampaignState.CLOSED
+
+
+def test_the_usual_time_of_an_outcome_is_the_median():
+    mine = campaigns.taken()
+    for annotation, seconds in zip(mine.annotations.all(), (10, 20), strict=False):
+        Annotation.objects.filter(pk=annotation.pk).update(mark="pass", active_ms=seconds * 1000)
+
+    assert drafting.pace() == drafting.Pace(seconds=15, n=2)
+
+
 def test_closing_and_reopening_keep_every_mark(client):
     campaign = campaigns.opened()
     mark_all(campaigns.taken(campaign))
@@ -334,7 +360,7 @@ def test_a_run_that_is_taken_out_takes_its_calibration_items_along(client):
 
 @pytest.mark.parametrize(
     "path", ["/campaigns/", "/campaigns/new/", "/campaigns/{}/", "/campaigns/{}/edit/", "/campaigns/{}/open/",
-             "/campaigns/{}/calibration/", "/campaigns/{}/disagreements/", "/campaigns/{}/comments/"],
+             "/campaigns/{}/calibration/", "/campaigns/{}/disagreements/", "/campaigns/{}/comments/", "/campaigns/{}/log/"],
 )  # fmt: skip
 def test_pages_of_leads_are_refused_to_annotators_with_a_sentence(path):
     campaign = campaigns.opened()
@@ -355,6 +381,33 @@ def test_acts_of_leads_are_refused_to_annotators(act):
     assert answer.status_code == 403
     assert campaign.state == CampaignState.OPEN
     assert Campaign.objects.count() == 1
+
+
+def test_ratings_are_opened_with_the_strata_that_a_form_ticks_by_itself(client):
+    run, person = campaigns.run(), campaigns.person()
+    scale = {
+        "scale_title": "Design",
+        "scale_definition": "How good?",
+        "scale_minimum": "0",
+        "scale_maximum": "9",
+    }
+    campaign = made(client, runs=[run.pk], annotators=[person.pk], mark_set="scales", scale_key="", **scale)
+
+    client.post(reverse("annotation:open", args=[campaign.pk]))
+
+    campaign.refresh_from_db()
+    assert campaign.strata == ["agent", "kind"]
+    assert campaign.state == CampaignState.OPEN
+    assert [item.stratum for item in campaign.items.all()] == ["", ""]
+
+
+def test_the_plan_shows_what_is_drawn_before_anybody_is_chosen(client):
+    run = campaigns.run()
+
+    plan = client.post(NEW, form(client, runs=[run.pk]), headers={"hx-request": "true"}).context["plan"]
+
+    assert (plan["items"], plan["facts"][0], plan["is_possible"]) == ("12", "2 projects", False)
+    assert len(plan["problems"]) == 1
 
 
 def test_a_lead_who_marks_blind_is_not_shown_whose_work_it_is(lead, client):

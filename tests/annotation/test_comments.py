@@ -52,15 +52,16 @@ def test_a_peer_neither_reads_nor_writes(mine):
     say(seat(mine.annotator), mine)
     peer = seat(mine.campaign.annotators.exclude(pk=mine.annotator_id).get())
 
-    assert peer.get(api(mine)).status_code == 403
-    assert say(peer, mine, "Me too").status_code == 403
+    # As where there is no such set: nobody learns which sets there are.
+    assert peer.get(api(mine)).status_code == 404
+    assert say(peer, mine, "Me too").status_code == 404
     assert SECRET not in peer.get(api(mine)).text
     assert Comment.objects.count() == 1
 
 
 @pytest.mark.parametrize("role", [SiteRole.READER, SiteRole.ANNOTATOR])
 def test_nobody_without_a_part_in_it_listens(mine, role):
-    assert seat(campaigns.person("", role)).get(api(mine)).status_code == 403
+    assert seat(campaigns.person("", role)).get(api(mine)).status_code == 404
 
 
 def test_a_lead_who_marks_blind_in_the_campaign_counts_as_a_peer():

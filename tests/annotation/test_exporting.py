@@ -28,9 +28,9 @@ from django.utils import timezone
 from annotation import blindness, downloads, queue, submitting
 from annotation.csv_files import COLUMNS, cell
 from annotation.downloads import ExportOptions
+from annotation.export_sight import Sight
 from annotation.exporting import ExportKind
 from annotation.models import Adjudication, Annotation, Assignment, Campaign, Comment, Picture
-from annotation.sight import Sight
 from annotation.vocabulary import Change, EnvironmentProblem, PictureSource
 from benchmark.rules.vocabulary import Mark
 from people.models import AuditEntry
@@ -330,6 +330,32 @@ def test_an_adjudicated_mark_stands_in_columns_of_its_own_beside_the_originals(m
     assert [(each["number"], each["mark"]) for each in line["adjudications"]] == [(1, "fail"), (2, "pass")]
 
 
+def test_marks_that_were_saved_after_a_reveal_are_told_apart(mine, anna):
+    blindness.reveal(mine, by=anna, reason="I lost the thread")
+    fourth = marks_of(mine)[3]
+    assert Person(anna, mine).statuses(marked(fourth, Mark.PASS)) == ["saved"]
+
+    table, document = rows(exported(anna, mine, "csv")), lines(exported(anna, mine, "jsonl"))
+
+    assert [row["blind"] for row in table] == ["yes", "yes", "yes", "no"]
+    assert [line["blind"] for line in document] == [True, True, True, False]
+
+
+def test_a_campaign_that_is_not_blind_says_so_of_every_mark(anna, lead):
+    campaign = campaigns.opened(annotators=[anna], is_blind=False)
+    submitted(campaign, anna)
+
+    assert {row["blind"] for row in rows(exported(lead, campaign, "csv"))} == {"no"}
+
+
+@pytest.mark.parametrize(("is_imported", "said"), [(False, "evidence"), (True, "")])
+def test_files_say_what_was_looked_at_where_it_is_known(mine, lead, is_imported, said):
+    Campaign.objects.filter(pk=mine.campaign_id).update(centre="evidence", is_imported=is_imported)
+
+    assert {row["looked_at"] for row in rows(exported(lead, mine, "csv"))} == {said}
+    assert {line["looked_at"] for line in lines(exported(lead, mine, "jsonl"))} == {said or None}
+
+
 def test_json_lines_hold_every_revision_with_both_times(mine, lead):
     line = lines(exported(lead, mine, "jsonl"))[1]
 
@@ -390,7 +416,9 @@ def test_an_annotator_gets_the_own_set_without_judge_peers_and_agent(mine, anna,
     assert response["Content-Disposition"].startswith(f'attachment; filename="assignment-{mine.pk}')
     if kind is ExportKind.CSV:
         (row, *_) = csv.DictReader(io.StringIO(text.decode()))
-        assert {row[column] for column in COLUMNS[COLUMNS.index("known_mark") :]} == {""}
+        assert {row[column] for column in COLUMNS[COLUMNS.index("known_mark") : COLUMNS.index("blind")]} == {
+            ""
+        }
     if kind is ExportKind.JSONL:
         assert {"judge_mark", "known_mark", "adjudications", "run", "code_agent"}.isdisjoint(
             json.loads(text.splitlines()[0])
@@ -401,8 +429,8 @@ def test_an_annotator_gets_neither_a_campaign_nor_a_set_of_somebody_else(mine, a
     berta = campaigns.person("berta")
 
     assert exported(anna, mine.campaign, "csv").status_code == 403
-    assert exported(berta, mine, "csv").status_code == 403
-    assert b"belongs to somebody else" in exported(berta, mine, "csv").content
+    # As where there is no such set: nobody learns which sets there are.
+    assert exported(berta, mine, "csv").status_code == 404
 
 
 def test_whoever_is_not_signed_in_gets_nothing(mine):

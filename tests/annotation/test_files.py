@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation import filelist
-from annotation.hiding import Hiding, names_of
+from annotation.agent_names import HiddenNames, names_of
 from tests import campaigns
 from tests.annotation import looks
 
@@ -134,10 +134,10 @@ def test_an_ordinary_word_is_no_name():
 
 
 def test_names_are_hidden_as_whole_words_in_every_case():
-    hiding = Hiding(names=("gpt-5.1", "codex"))
+    hidden = HiddenNames(names=("gpt-5.1", "codex"))
 
-    assert hiding.text("CODEX (gpt-5.1) wrote codexes") == "▒▒▒ (▒▒▒) wrote codexes"
-    assert Hiding().text("codex") == "codex"
+    assert hidden.taken_out_of("CODEX (gpt-5.1) wrote codexes") == "▒▒▒ (▒▒▒) wrote codexes"
+    assert HiddenNames().taken_out_of("codex") == "codex"
 
 
 @pytest.mark.parametrize(
@@ -156,4 +156,4 @@ def test_names_are_hidden_as_whole_words_in_every_case():
     ],
 )
 def test_notes_to_agents_are_told_from_the_applications_own_files(path, is_hidden):
-    assert Hiding(names=()).hides_file(path) is is_hidden
+    assert HiddenNames(names=()).hides_file(path) is is_hidden

@@ -178,6 +178,20 @@ def test_labels_become_a_closed_campaign_with_a_set_for_each_rater(run, tmp_path
     annotation = Annotation.objects.get(assignment=first, mark="fail")
     assert (annotation.note, annotation.version) == ("No total.", 1)
     assert Revision.objects.get(annotation=annotation).note == "No total."
+    assert annotation.saved_at == Revision.objects.get(annotation=annotation).saved_at == first.submitted_at
+
+
+def test_ratings_are_not_read_yet_and_the_refusal_says_so_with_the_number_of_files(tmp_path):
+    anna, run = campaigns.person("anna"), campaigns.run()
+    campaign = campaigns.rated(run, annotators=[anna])
+    assignment = queue.take_next(campaign, anna)
+    first = assignment.annotations.order_by("item__position")[0]
+    assert Person(anna, assignment).statuses(operation(first, Change.SCORE, score=72.5)) == ["saved"]
+    call_command("labels", str(campaign.pk), "-o", str(tmp_path / "out"), stdout=StringIO())
+
+    (problem,) = refusal("import", tmp_path / "out", "--as", "labels", "--run", run.pk)
+
+    assert problem["text"].startswith("1 file holds ratings on scales and no marks: ratings are not read")
 
 
 def test_the_same_labels_are_not_stored_twice_in_whatever_files_they_come(run, tmp_path):

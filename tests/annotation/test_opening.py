@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from annotation import designing, guidelines, opening
+from annotation.designing import KnownAnswer
+from annotation.drafting import set_known_answers
 from annotation.models import Annotation, Assignment, Campaign, Item
 from annotation.vocabulary import CampaignState, MarkSet, OverlapUnit, SampleMethod
 from benchmark.rules.vocabulary import Mark, RoundState, TrialState
@@ -176,9 +178,10 @@ def test_calibration_items_are_given_to_every_copy_and_keep_what_is_right():
     )
     round_ = Round.objects.earliest("pk")
     outcomes = [verdict.outcome_id for verdict in round_.judgings.get().verdicts.all()]
-    for outcome in outcomes[:3]:
-        opening.set_known(of, round_id=round_.pk, outcome_id=outcome, mark=Mark.FAIL)
-    opening.set_known(of, round_id=round_.pk, outcome_id=outcomes[2])
+    set_known_answers(
+        of,
+        [KnownAnswer(round=round_.pk, outcome=outcome, mark=Mark.FAIL) for outcome in outcomes[:2]],
+    )
 
     opening.open_campaign(of, by=None)
 
@@ -189,8 +192,6 @@ def test_calibration_items_are_given_to_every_copy_and_keep_what_is_right():
     }
     assert all(item.annotations.count() == 2 for item in known)
     assert all(item.copies == 1 for item in of.items.filter(known_mark=""))
-    with pytest.raises(opening.CannotOpen, match="before the opening"):
-        opening.set_known(of, round_id=round_.pk, outcome_id=outcomes[2], mark=Mark.PASS)
 
 
 def test_calibration_may_come_from_a_run_that_is_not_drawn_from():
@@ -198,7 +199,7 @@ def test_calibration_may_come_from_a_run_that_is_not_drawn_from():
     of = campaigns.campaign(annotators=campaigns.people(1))
     round_ = Round.objects.get(trial__run=gold)
     outcome = round_.judgings.get().verdicts.earliest("pk").outcome_id
-    opening.set_known(of, round_id=round_.pk, outcome_id=outcome, mark=Mark.PASS)
+    set_known_answers(of, [KnownAnswer(round=round_.pk, outcome=outcome, mark=Mark.PASS)])
 
     opening.open_campaign(of, by=None)
 
@@ -226,7 +227,16 @@ def test_ratings_are_an_item_for_each_scale_of_each_round():
         ({"method": "per_project"}, "at least 1"),
         ({"method": "stratified", "sample_size": 2}, "needs a stratum"),
         ({"mark_set": "scales"}, "No scale is defined"),
-        ({"mark_set": "scales", "scales": [{"key": "a"}], "strata": ["kind"]}, "only be of the code agent"),
+        (
+            {
+                "mark_set": "scales",
+                "scales": [{"key": "a"}],
+                "method": "stratified",
+                "sample_size": 1,
+                "strata": ["kind"],
+            },
+            "only be of the code agent",
+        ),
         ({"tasks": ["absent"]}, "No outcome can be drawn"),
     ],
 )

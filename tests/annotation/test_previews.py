@@ -76,7 +76,7 @@ def test_nothing_runs_before_it_is_asked_for():
 
 
 def test_a_set_starts_on_an_origin_that_names_nothing():
-    _, view = _started(looks.a_set(PAGE))
+    _client, view = _started(looks.a_set(PAGE))
 
     scheme, _, host = settings.PUBLIC_URL.partition("://")
     assert view["address"] == f"{scheme}://{view['name']}.{host}/"

@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation import opening, queue
+from annotation import comments, opening, queue
 from annotation.models import Annotation, Assignment, Campaign
 from annotation.vocabulary import AssignmentState
 from people.models import AuditEntry
@@ -163,6 +163,30 @@ def test_nobody_takes_back_what_somebody_else_works_on():
         queue.take_next(of, person)
     with pytest.raises(queue.NothingGiven, match="of your own"):
         queue.take_back(mine, other)
+
+
+def test_who_was_taken_off_the_campaign_takes_nothing_back():
+    person, other = campaigns.people(2)
+    of = campaigns.opened(campaigns.run(campaigns.benchmark(tasks=1)), annotators=[person, other])
+    mine = campaigns.taken(of, by=person)
+    queue.release(mine, by=None, reason="left")
+    of.annotators.remove(person)
+
+    with pytest.raises(queue.NothingGiven, match="not among the annotators"):
+        queue.take_back(mine, person)
+    assert queue.take_next(of, other).round == mine.round
+
+
+def test_what_leads_said_about_a_free_set_stays_when_it_is_taken_back():
+    person = campaigns.person()
+    of = campaigns.opened(campaigns.run(campaigns.benchmark(tasks=1)), annotators=[person])
+    mine = campaigns.taken(of, by=person)
+    free = queue.release(mine, by=None, reason="pause")
+    comments.add_to_assignment(free.annotations.earliest("pk"), by=campaigns.lead(), text="Look closely.")
+
+    queue.take_back(mine, person)
+
+    assert [said.text for said in comments.of_assignment(mine)] == ["Look closely."]
 
 
 def test_a_set_can_expire_again_and_again():

@@ -23,17 +23,6 @@ from tests.campaigns import marked, operation
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def mine() -> Assignment:
-    return campaigns.taken()
-
-
-@pytest.fixture
-def person(mine: Assignment) -> Person:
-    assert mine.annotator is not None
-    return Person(mine.annotator, mine)
-
-
 def first(of: Assignment) -> Annotation:
     return of.annotations.order_by("item__position")[0]
 

@@ -31,17 +31,6 @@ pytestmark = pytest.mark.django_db
 HUGE = 10**30
 
 
-@pytest.fixture
-def mine() -> Assignment:
-    return campaigns.taken()
-
-
-@pytest.fixture
-def person(mine: Assignment) -> Person:
-    assert mine.annotator is not None
-    return Person(mine.annotator, mine)
-
-
 def mark_all(person: Person, of: Assignment) -> None:
     person.send(*(marked(each, base=each.version) for each in of.annotations.all()))
 
@@ -180,6 +169,22 @@ def test_what_is_over_is_neither_submitted_nor_opened_again(mine, person):
     assert "closed" in Person(lead.user, other).post("/reopen", status=409)["detail"]
 
 
+def test_a_reopened_set_of_somebody_who_could_look_meanwhile_is_no_longer_called_blind():
+    blind = campaigns.taken()
+    assert blind.annotator is not None
+    could_look = campaigns.person("", SiteRole.ANNOTATOR, SiteRole.READER)
+    seen = campaigns.taken(campaigns.opened(annotators=[could_look]))
+
+    for assignment, is_revealed in ((blind, False), (seen, True)):
+        assert assignment.annotator is not None
+        person = Person(assignment.annotator, assignment)
+        mark_all(person, assignment)
+        person.post("/submit")
+        Person(campaigns.lead(), assignment).post("/reopen")
+        assignment.refresh_from_db()
+        assert (assignment.revealed_at is not None) is is_revealed
+
+
 def test_changes_tell_another_tab_what_was_saved_since(mine, person):
     one, other = mine.annotations.order_by("item__position")[:2]
     person.send(marked(one))
@@ -220,7 +225,12 @@ def test_a_place_is_kept_and_presence_extends_the_lease(mine, person):
 
     mine.refresh_from_db()
     assert mine.lease_until > timezone.now()
-    assert answer == {"sequence": 0, "lease_until": answer["lease_until"], "state": "open"}
+    assert answer == {
+        "sequence": 0,
+        "lease_until": answer["lease_until"],
+        "state": "open",
+        "closed": None,
+    }
     assert person.get()["place"] == place
 
 

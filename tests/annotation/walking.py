@@ -8,7 +8,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
@@ -23,6 +23,10 @@ MOST_OF_ONE = 400
 """Addresses tried of one pattern; more would mean that a filler holds more values than it needs."""
 
 _PARAMETER = re.compile(r"<(?:(?P<kind>\w+):)?(?P<name>\w+)>")
+_PASSING = re.compile(
+    r"""nonce(?:-|=")[\w+/=-]+|"csrf(?:middlewaretoken|-token)" (?:value|content)="\w+"|data-csrf-token="\w+"|X-Request-Id:.*|Expires:.*"""
+    r"""|Set-Cookie:.*|<code>[0-9a-f]{12}</code>|\d\d:\d\d(?::\d\d(?:\.\d+)?)?|\d+(?:\.\d+)? (?:s|min|seconds?|minutes?)\b"""
+)
 _GROUP = re.compile(r"\(\?P<(\w+)>((?:[^()]|\([^()]*\))*)\)")
 
 
@@ -70,6 +74,20 @@ class Walk:
     queries: Mapping[str, Sequence[str]] = field(default_factory=dict)
     bodies: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     never_posted: frozenset[str] = frozenset()
+
+    def reads(self, user: User) -> list[Heard]:
+        """Everything that this person reads outside the admin; without what differs from one time to the next."""
+        client = Client(headers={"host": settings.SITE_HOST}, raise_request_exception=False)
+        client.force_login(user)
+        heard = []
+        for place in places():
+            if not place.route.startswith("admin/"):
+                for address in self.addresses(place):
+                    heard += [
+                        _asked(client, "GET", address + query)
+                        for query in ("", *self.queries.get(place.name, ()))
+                    ]
+        return [replace(answer, text=_PASSING.sub("", answer.text)) for answer in heard]
 
     def as_person(self, user: User) -> list[Heard]:
         """Everything that this person is answered."""

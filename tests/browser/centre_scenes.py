@@ -7,8 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from django.contrib.auth import get_user_model
+
 from annotation import queue
-from annotation.models import Annotation, Assignment, Picture
+from annotation.models import Annotation, Picture
 from annotation.vocabulary import Centre
 from benchmark import blobs, snapshots
 from benchmark.rules.records import TaskSpec
@@ -108,23 +110,11 @@ def _set(folder: Path, *, outcomes: int, centre: Centre = Centre.LIVE, username:
     )
     run = campaigns.run(make.benchmark(task), agent="heron-2", workspace=folder)
     if username:
-        annotator = campaigns.get_user_model().objects.get(username=username)
+        annotator = get_user_model().objects.get(username=username)
     else:
         annotator = campaigns.person(password=campaigns.PASSWORD)
     taken = queue.take_next(campaigns.opened(run, annotators=[annotator], centre=centre), annotator)
-    return _numbers(taken)
-
-
-def _numbers(assignment: Assignment) -> dict[str, Any]:
-    assert assignment.annotator is not None
-    rows = assignment.annotations.order_by("item__position")
-    return {
-        "assignment": assignment.pk,
-        "path": f"/annotation/{assignment.pk}/",
-        "username": assignment.annotator.username,
-        "password": campaigns.PASSWORD,
-        "annotations": list(rows.values_list("pk", flat=True)),
-    }
+    return campaigns.way_in(taken)
 
 
 def _saved(content: bytes) -> str:

@@ -56,7 +56,7 @@ def rated_set() -> dict[str, Any]:
     """One person who is asked for two ratings of the whole."""
     annotator = campaigns.person(password=campaigns.PASSWORD)
     of = campaigns.rated(_run(_task((make.criterion("c0"),))), annotators=[annotator])
-    return _numbers(queue.take_next(of, annotator))
+    return campaigns.way_in(queue.take_next(of, annotator))
 
 
 def stranger() -> dict[str, Any]:
@@ -111,19 +111,7 @@ def _taken(
     of = campaigns.opened(_run(task), annotators=[annotator], mark_set=mark_set, centre=centre)
     if guideline:
         Guideline.objects.create(campaign=of, version=2, text=guideline)
-    return _numbers(queue.take_next(of, annotator))
-
-
-def _numbers(assignment: Assignment) -> dict[str, Any]:
-    assert assignment.annotator is not None
-    rows = assignment.annotations.order_by("item__position")
-    return {
-        "assignment": assignment.pk,
-        "path": f"/annotation/{assignment.pk}/",
-        "username": assignment.annotator.username,
-        "password": campaigns.PASSWORD,
-        "annotations": list(rows.values_list("pk", flat=True)),
-    }
+    return campaigns.way_in(queue.take_next(of, annotator))
 
 
 def _task(criteria: tuple[CriterionSpec, ...]) -> TaskSpec:

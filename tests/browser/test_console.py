@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.browser import looks
 from tests.browser.conftest import WIDE, Site
@@ -216,13 +216,17 @@ def test_submit_says_how_many_are_open_and_jumps_to_the_first(desk: Opened):
     expect(here.page.locator("[data-said]")).to_have_text("8 still open. This is the first.")
     expect(here.page.get_by_role("dialog")).to_have_count(0)
     assert here.held()["state"] == "open"
+    submit.click()
+    expect(here.page.locator("[data-toast]")).to_contain_text(
+        "8 still open, the first is in hand: Borrowing adds the packet to the basket."
+    )
 
 
 def test_an_environment_problem_needs_its_reason_and_is_no_fail(desk: Opened):
     here = desk()
 
     here.page.get_by_role("button", name="Environment problem").click()
-    here.page.get_by_role("radio", name="Something else").check()
+    here.page.get_by_role("radio", name="Something else, see below").check()
     here.page.get_by_role("button", name="Flag the problem").click()
     expect(here.page.get_by_role("alert")).to_contain_text("needs a sentence")
     here.page.get_by_label("What happened").fill("The power went.")
@@ -232,6 +236,8 @@ def test_an_environment_problem_needs_its_reason_and_is_no_fail(desk: Opened):
     first = here.held()["annotations"][0]
     assert (first["mark"], first["problem"], first["problem_text"]) == ("error", "other", "The power went.")
     expect(here.row(0)).to_contain_text("env")
+    here.pick(0)
+    expect(here.page.locator("[data-problem-words]")).to_have_text("Something else: The power went.")
 
 
 def test_the_list_shows_what_is_open_and_what_has_a_note(desk: Opened):
@@ -379,3 +385,46 @@ def test_below_720_pixels_the_list_and_the_note_are_sheets_and_marks_stand_under
     until(lambda: here.marks()[4] == "pass")
     held = here.held()["annotations"]
     assert (held[0]["mark"], held[1]["note"]) == ("fail", "On the phone")
+
+
+@pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
+def test_what_is_hidden_can_be_revealed_from_the_console_which_says_so_afterwards(desk: Opened, narrow: bool):
+    here = desk(narrow=narrow)
+
+    here.page.get_by_role("link", name="Blind: reveal…").click()
+    here.page.get_by_label("Why it is revealed").fill("Nothing can be told without it.")
+    here.page.get_by_role("button", name="Reveal").click()
+    expect(here.page.get_by_role("heading", level=1)).to_contain_text("Revealed", timeout=PATIENCE)
+    here.page.get_by_role("link", name="Back to the set").click()
+
+    expect(here.page.get_by_role("link", name="Revealed")).to_be_visible(timeout=PATIENCE)
+    expect(here.page.get_by_text("Blind", exact=False)).to_have_count(0)
+    assert looks.overflow(here.page) <= 0
+
+
+def test_nothing_of_a_set_that_was_taken_back_looks_as_if_it_could_be_changed(desk: Opened, site: Site):
+    here = desk()
+    here.press("p")
+    here.is_all_saved()
+    site.scene("console_scenes.expire", assignment=here.rows["assignment"])
+    here.open()
+
+    for name in ("Undo", "Choose a file", "Capture", "Next open"):
+        expect(here.page.get_by_role("button", name=name)).to_have_count(0)
+    expect(here.page.get_by_text("Kept while you type")).to_be_hidden()
+    here.press("n", "j")
+    expect(here.current).to_contain_text("A month selector")
+
+
+def test_a_picture_that_the_site_refuses_can_be_removed(desk: Opened):
+    here = desk()
+    broken: FilePayload = {"name": "broken.png", "mimeType": "image/png", "buffer": b"no picture at all"}
+    here.page.get_by_label("Choose pictures").set_input_files([broken])
+    expect(here.page.locator(".picture--refused")).to_be_visible(timeout=PATIENCE)
+
+    here.page.get_by_role("button", name="Remove screenshot 1").click()
+
+    expect(here.page.locator(".picture--refused")).to_have_count(0)
+    expect(here.page.locator("[data-toast]")).to_be_hidden()
+    here.open()
+    expect(here.page.locator(".picture--refused")).to_have_count(0)

@@ -80,6 +80,20 @@ def test_several_changes_of_one_outcome_made_without_network_follow_each_other(d
     assert (first["mark"], first["note"]) == ("partial", "")
 
 
+def test_a_note_written_without_network_in_two_goes_is_no_conflict(desk: Opened):
+    here = desk()
+    here.context.set_offline(True)
+    here.press("n")
+    here.page.keyboard.type("The first half, ")
+    expect(here.connection).to_have_text("Kept here, offline: 1 waiting", timeout=PATIENCE)
+    here.page.keyboard.type("and the second.")
+    here.press("Escape")
+    here.context.set_offline(False)
+    here.is_all_saved()
+
+    assert here.held()["annotations"][0]["note"] == "The first half, and the second."
+
+
 def test_what_waits_survives_closing_the_page(desk: Opened):
     here = desk()
     here.page.route(OPERATIONS, lambda route: route.abort("internetdisconnected"))
@@ -204,6 +218,9 @@ def test_a_session_that_ends_is_begun_again_inside_the_page_and_nothing_is_lost(
     dialog = here.page.get_by_role("dialog", name="Your sign-in has ended")
     expect(dialog).to_contain_text("1 change is kept here", timeout=PATIENCE)
     expect(dialog.get_by_label("Name")).to_have_value(here.rows["username"])
+    here.press("p", "a")
+    expect(dialog.get_by_label("Password")).to_have_value("")
+    here.press("Tab", "Tab")
     here.page.keyboard.type("wrong")
     here.press("Enter")
     expect(dialog.get_by_role("alert")).to_contain_text("These do not match", timeout=PATIENCE)
@@ -216,6 +233,39 @@ def test_a_session_that_ends_is_begun_again_inside_the_page_and_nothing_is_lost(
     here.is_all_saved()
     assert here.marks()[:3] == ["pass", "fail", "partial"]
     assert here.page.evaluate("window.stillHere") is True
+
+
+def test_a_sign_in_that_ends_does_not_interrupt_a_sentence(desk: Opened, site: Site):
+    here = desk()
+    here.press("n")
+    here.page.keyboard.type("The first half, ")
+    site.scene("console_scenes.end_sessions")
+    expect(here.page.locator("[data-toast]")).to_contain_text("Your sign-in has ended", timeout=PATIENCE)
+    here.page.keyboard.type("and the second.")
+
+    here.press("Escape")
+    expect(here.page.get_by_role("dialog", name="Your sign-in has ended")).to_be_visible(timeout=PATIENCE)
+    here.press("Tab", "Tab")
+    here.page.keyboard.type(here.rows["password"])
+    here.press("Enter")
+    here.is_all_saved()
+
+    assert here.held()["annotations"][0]["note"] == "The first half, and the second."
+
+
+def test_what_was_done_in_another_window_can_be_undone_here(desk: Opened):
+    here = desk()
+    there = desk(rows=here.rows)
+    there.press("p", "f")
+    there.is_all_saved()
+    expect(here.row(1).get_by_role("img")).to_have_accessible_name("Fail", timeout=PATIENCE)
+
+    here.press("u")
+    expect(here.row(1).get_by_role("img")).to_have_accessible_name("Not marked", timeout=PATIENCE)
+    here.press("u")
+    until(lambda: here.marks()[:2] == ["", ""])
+
+    assert [each["change"] for each in here.held()["revisions"]] == ["mark", "mark", "undo", "undo"]
 
 
 def test_somebody_else_cannot_go_on_in_the_page_of_another(desk: Opened, site: Site):
@@ -302,3 +352,85 @@ def test_a_change_that_the_site_refuses_holds_up_nothing_and_says_why(desk: Open
     assert here.marks()[:2] == ["", "fail"]
     here.page.get_by_role("button", name="Dismiss").click()
     expect(here.page.locator("[data-toast]")).to_be_hidden()
+
+
+def test_a_note_never_goes_over_one_that_arrived_while_it_was_being_written(desk: Opened):
+    here = desk()
+    there = desk(rows=here.rows)
+    there.press("n")
+    there.page.keyboard.type("Mine")
+    # Held back, as by somebody who goes on typing.
+    there.page.evaluate(
+        "window.stop = setInterval(() => document.activeElement.dispatchEvent(new Event('input')), 300)"
+    )
+
+    here.press("n")
+    here.page.keyboard.type("Theirs")
+    here.press("Escape")
+    until(lambda: here.held()["annotations"][0]["note"] == "Theirs")
+    expect(there.row(0)).to_contain_text("note", timeout=PATIENCE)
+    there.page.evaluate("clearInterval(window.stop)")
+    there.press("Escape")
+
+    expect(there.row(0)).to_contain_text("choose", timeout=PATIENCE)
+    assert there.held()["annotations"][0]["note"] == "Theirs"
+    there.page.get_by_role("button", name="Keep yours").click()
+    there.is_all_saved()
+    assert there.held()["annotations"][0]["note"] == "Mine"
+
+
+@pytest.mark.parametrize("status", [200, 400, 404])
+def test_a_page_that_a_proxy_puts_in_place_of_an_answer_decides_nothing(desk: Opened, status: int):
+    here = desk()
+
+    def portal(route: Route) -> None:
+        route.fulfill(status=status, content_type="text/html", body="<h1>Sign in to this network</h1>")
+
+    here.page.route("**/api/v1/**", portal)
+    here.press("p", "f")
+    expect(here.connection).to_have_text("Kept here, offline: 2 waiting", timeout=PATIENCE)
+    here.page.unroute("**/api/v1/**")
+    here.is_all_saved()
+
+    assert here.marks()[:2] == ["pass", "fail"]
+
+
+def test_an_answer_that_breaks_off_is_no_answer(desk: Opened):
+    here = desk()
+    here.page.route(OPERATIONS, lambda route: route.fulfill(status=200, body='{"results": [{"opera'), times=1)
+
+    here.press("p")
+    expect(here.page.locator("[data-toast]")).to_contain_text("Offline", timeout=PATIENCE)
+    here.is_all_saved()
+
+    assert here.marks()[0] == "pass"
+
+
+def test_a_note_is_kept_by_who_closes_the_page_in_the_midst_of_it(desk: Opened):
+    here = desk()
+    here.press("n")
+    here.page.keyboard.type("Half a sent")
+    here.page.on("dialog", lambda dialog: dialog.accept())
+    with here.page.expect_event("close", timeout=PATIENCE):
+        here.page.close(run_before_unload=True)
+
+    there = Desk(page=here.context.new_page(), site=here.site, rows=here.rows)
+    there.open()
+    there.is_all_saved()
+
+    assert there.held()["annotations"][0]["note"] == "Half a sent"
+
+
+def test_a_browser_that_keeps_nothing_still_saves_everything_and_says_so(desk: Opened):
+    here = desk()
+    here.context.add_init_script(
+        "IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); }"
+    )
+    here.open()
+    here.page.route(OPERATIONS, lambda route: route.fulfill(status=503, body="<h1>Restarting</h1>"), times=2)
+
+    here.press("p", "f", "a")
+    expect(here.page.locator("[data-toast]")).to_contain_text("This browser keeps nothing", timeout=PATIENCE)
+    here.is_all_saved()
+
+    assert here.marks()[:3] == ["pass", "fail", "partial"]

@@ -127,11 +127,11 @@ def test_a_preview_runs_on_an_origin_of_its_own_and_says_where_keys_go(site, vis
     assert source.split("/")[2].endswith(site.address.split("/")[2])
     expect(page.frame_locator("iframe").get_by_role("heading", name="Seed library")).to_be_visible()
     badge = page.locator("[data-focus-badge]")
-    expect(badge).to_contain_text("Keys click here first")
+    expect(badge).to_contain_text("Keys stay here")
     page.frame_locator("iframe").locator("body").click()
     expect(badge).to_contain_text("Keys go to the app")
     page.locator("h1").hover()
-    expect(badge).to_contain_text("Keys click here first")
+    expect(badge).to_contain_text("Keys stay here")
 
 
 def test_a_stopped_preview_says_so_and_can_be_started_again(site, visit):

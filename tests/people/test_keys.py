@@ -221,3 +221,12 @@ def test_a_key_is_printed_stroke_by_stroke_and_shift_is_shown():
     assert caps("J") == "<kbd>⇧J</kbd>"
     assert caps("Space") == "<kbd>space</kbd>"
     assert caps("<") == "<kbd>&lt;</kbd>"
+
+
+def test_the_guide_of_annotators_lists_the_keys_of_the_console_as_they_are():
+    text = (ROOT / "docs/annotate.md").read_text()
+    table = text[text.index("| key | what it does |") :].split("\n\n")[0]
+    documented = [tuple(cell.strip() for cell in line.split("|")[1:3]) for line in table.splitlines()[2:]]
+
+    acts = [action for action in ACTIONS.values() if action.group is PageGroup.CONSOLE]
+    assert documented == [(f"`{action.key}`" if action.key else "none", action.words) for action in acts]

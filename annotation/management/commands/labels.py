@@ -10,10 +10,10 @@ from django.core.management.base import CommandParser
 
 from annotation import downloads
 from annotation.downloads import ExportOptions
+from annotation.export_sight import Sight
 from annotation.exporting import ExportKind
 from annotation.management.campaign_door import CampaignDoor, whole_number
 from annotation.models import Assignment, Campaign
-from annotation.sight import Sight
 from people import audit
 from runs.exporting import write_result
 

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation import webhooks
-from annotation.exporting import moment
 from annotation.management.campaign_door import CampaignDoor
 from annotation.models import WebhookDelivery
+from annotation.times import moment
 
 SHOWN = 50
 

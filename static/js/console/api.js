@@ -54,16 +54,29 @@ async function ask(path, { method, body, type, isRepeat = false }) {
   if (method !== "GET") headers["X-CSRFToken"] = meta.content;
   if (type) headers["Content-Type"] = type;
   const answer = await reach(path, { method, body, headers });
-  if (answer.ok) return answer.status === 204 ? null : answer.json();
-  const said = await answer.json().catch(() => ({}));
+  if (answer.status === 204) return null;
   if (answer.status === 401) {
     tell("signed-out");
     throw new SignedOut("Your sign-in has ended.");
   }
+  const said = await read(answer);
+  if (answer.ok && said) return said;
   if (answer.status === 403 && !isRepeat && (await mayTryAgain())) {
     return ask(path, { method, body, type, isRepeat: true });
   }
+  // What is not the site's own word decides nothing about what was sent: it is sent again.
+  if (!said) throw new Unreachable(`Something before the site answered ${answer.status}.`);
   throw new Refused(answer.status, sentence(said, answer.status), said);
+}
+
+// The data of an answer; null for a page that a proxy put in its place, or one that broke off half way.
+async function read(answer) {
+  try {
+    const said = await answer.json();
+    return said && typeof said === "object" ? said : null;
+  } catch {
+    return null;
+  }
 }
 
 async function reach(path, options) {
@@ -84,9 +97,10 @@ async function reach(path, options) {
 async function mayTryAgain() {
   const page = document.querySelector("[data-console]");
   const answer = await reach("/api/v1/me", { headers: { Accept: "application/json" } });
-  const known = answer.ok ? await answer.json() : null;
-  if (known?.user !== Number(page.dataset.user)) {
-    tell("signed-out", { as: known?.username ?? "" });
+  const known = await read(answer);
+  if (!known) throw new Unreachable("Something before the site answered.");
+  if (known.user !== Number(page.dataset.user)) {
+    tell("signed-out", { as: known.username ?? "" });
     throw new SignedOut("Another person is signed in.");
   }
   await freshToken();

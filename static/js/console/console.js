@@ -17,6 +17,8 @@ const { find } = view;
 const POLL_MS = 5000;
 const address = `/api/v1/assignments/${set.id}`;
 const goesOn = find("[data-goes-on]");
+// What was in sight when somebody began to type a rating.
+let rating = null;
 
 const acts = {
   pass: () => mark("pass"),
@@ -24,7 +26,10 @@ const acts = {
   fail: () => mark("fail"),
   problem: flag,
   undo: takeBack,
-  note: () => isNarrow() && openSheet("more", find("[data-open-more]")),
+  note: (event) => {
+    if (!state.isOpen()) event.preventDefault();
+    else if (isNarrow()) openSheet("more", find("[data-open-more]"));
+  },
   next: () => go(state.neighbour(1)),
   previous: () => go(state.neighbour(-1)),
   "next-criterion": () => go(state.neighbourCriterion(1)),
@@ -59,7 +64,7 @@ async function start() {
   window.addEventListener("pagehide", sayGoodbye);
   window.addEventListener("beforeunload", (event) => {
     saveNote();
-    if (outbox.waiting) event.preventDefault();
+    if (outbox.waiting || outbox.isLostOnLeaving) event.preventDefault();
   });
   tell("ready", { assignment: given });
   tell("outcome", { annotation: set.held.get(set.current) });
@@ -104,6 +109,7 @@ function listenForControls() {
     if (event.key === "Enter" && set.current !== before) event.target.select();
   });
   find("[data-score]")?.addEventListener("change", rate);
+  find("[data-score]")?.addEventListener("focus", () => { rating = state.sight(set.current); });
 }
 
 function listenForNews() {
@@ -128,7 +134,11 @@ function listenForNews() {
     showState({ state: set.state, closed: detail });
     poll();
   });
-  hear("signed-out", askSignIn);
+  hear("signed-out", (how) => {
+    // Not in the midst of a sentence: its rest would be typed into the password.
+    if (!document.activeElement?.matches("textarea, input")) askSignIn(how);
+    else if (!document.activeElement.closest("dialog")) document.activeElement.addEventListener("blur", () => outbox.needsSignIn && askSignIn(how), { once: true });
+  });
   hear("signed-in", () => {
     endSignIn();
     view.drawConnection();
@@ -186,20 +196,21 @@ function rate() {
   problem.textContent = isWithin ? "" : `Give a number from ${scale.minimum} to ${scale.maximum}.`;
   box.toggleAttribute("aria-invalid", !isWithin && box.value !== "");
   if (!isWithin || !state.isOpen() || state.shown(set.current).score === score) return;
-  decide({ change: "score", score }, `Rated ${score}`, false);
+  decide({ change: "score", score }, `Rated ${score}`, false, rating);
 }
 
 async function flag() {
   if (!state.isOpen()) return;
   const id = set.current;
+  const seen = state.sight(id);
   const answer = await askProblem(state.shown(id));
-  if (answer && id === set.current) decide({ change: "problem", ...answer }, "Environment problem", false);
+  if (answer && id === set.current) decide({ change: "problem", ...answer }, "Environment problem", false, seen);
 }
 
-function decide(given, words, isSame) {
+function decide(given, words, isSame, seen = null) {
   saveNote();
   const id = set.current;
-  if (!isSame) state.change(id, given);
+  if (!isSame) state.change(id, given, seen);
   const next = goesOn.checked && !state.isDisputed(id) ? state.nextOpen() : null;
   if (next === null) {
     const isAll = state.firstOpen() === null;
@@ -210,9 +221,13 @@ function decide(given, words, isSame) {
   say(`${words}. Next: ${find(".outcome__text", view.rowOf(next)).textContent}`);
 }
 
-function takeBack() {
+async function takeBack() {
   if (!state.isOpen()) return;
   saveNote();
+  if (!(await state.catchUpWithUndo(() => get(address)))) {
+    say("Nothing was undone, because you went on before the site answered. Undo again.");
+    return;
+  }
   const id = state.undo();
   if (id === null) {
     say("Nothing is left to undo.");
@@ -239,7 +254,11 @@ async function submit() {
   if (!state.isOpen()) return;
   saveNote();
   const open = set.order.filter((id) => state.passes(id, "open"));
-  if (open.length) return jump(open[0], `${open.length} still open. This is the first.`);
+  if (open.length) {
+    // Nothing moves where the open one is in hand already, so it has to be said for the eye as well.
+    if (open[0] === set.current) view.hint(`${open.length} still open, the first is in hand: ${find(".outcome__text", view.rowOf(open[0])).textContent}`);
+    return jump(open[0], `${open.length} still open. This is the first.`);
+  }
   const dispute = state.firstDisputed();
   if (dispute !== null) return jump(dispute, "Choose first which of the two stays.");
   if (!(await outbox.settle())) {
@@ -273,7 +292,7 @@ async function poll() {
     const answer = await get(`${address}/changes?after=${set.sequence}`);
     set.sequence = answer.sequence;
     for (const annotation of answer.annotations) {
-      if (state.learn(annotation)) drawAfterChange(annotation.id);
+      if (state.learnFromElsewhere(annotation)) drawAfterChange(annotation.id);
     }
     showState(answer);
     outbox.reached();
@@ -292,14 +311,21 @@ function showState({ state: name, closed, submitted_at: at = null }) {
   const submitted = `Submitted${at ? ` at ${view.clock(at)}` : ""}. Everything is saved. To change a mark, ask the lead to open the set again.`;
   const lookingOn = set.isMine ? "" : `You are looking on: this set is ${given.owner ?? "nobody"}'s, and only that person can mark it.`;
   view.drawEnded(lookingOn || (name === "submitted" && !late ? submitted : (closed ?? "")) + late);
-  if (closed || !set.isMine) tell("over", { detail: closed });
+  tell("over", { isOver: Boolean(closed) || !set.isMine });
   if (!isNews) return;
+  // Once the set is handed in or was taken back, there is nothing left to reveal.
+  if (name !== "open") for (const link of document.querySelectorAll("[data-reveal]")) seal(link);
   view.drawAll();
   tell("controls");
 }
 
+function seal(link) {
+  link.removeAttribute("href");
+  link.textContent = "Blind";
+}
+
 async function toastAct(name) {
-  if (name === "sign-in") askSignIn();
+  if (name === "sign-in") askSignIn({ isAsked: true });
   if (name === "dismiss") await outbox.dismiss();
   if (name === "choose") go(state.firstDisputed());
   if (name === "download") await download();

@@ -41,7 +41,7 @@ export function askProblem({ problem, problem_text }) {
 
 export function askSubmit(words) {
   const box = dialog("submit");
-  find("[data-submit-words]").textContent = words;
+  find("[data-submit-question]").textContent = words;
   box.returnValue = "";
   box.showModal();
   return new Promise((done) => {
@@ -52,7 +52,8 @@ export function askSubmit(words) {
 }
 
 // The page stays, and with it whatever is being written; only its own person may go on in it.
-export function askSignIn({ as = "" } = {}) {
+// Where it opens by itself, no field has the focus: the next key was meant as a mark, and is no part of a password.
+export function askSignIn({ as = "", isAsked = false } = {}) {
   const box = dialog("sign-in");
   const owner = page.dataset.username;
   const waiting = outbox.waiting;
@@ -65,7 +66,7 @@ export function askSignIn({ as = "" } = {}) {
     find("#again-username").value = owner;
     find("#again-password").value = "";
     box.showModal();
-    find("#again-password").focus();
+    find(isAsked ? "#again-password" : "#again-title").focus();
   }
 }
 

@@ -1,6 +1,8 @@
 // live.js – asks how the application is, shows it or says why it is not there, and offers the way on.
 import { hear, tell } from "./bus.js";
 import { AppFrame } from "./frame.js";
+import { keysAreOn } from "./keymap.js";
+import { isOpen } from "./state.js";
 
 const MOVING = ["queued", "starting"];
 const SOON = 1000;
@@ -33,6 +35,7 @@ export class Live {
     this.seenAt = performance.now();
     this.timer = 0;
     this.dueAt = 0;
+    this.isInside = false;
     this.frame = new AppFrame({
       place: this.part("[data-app]"),
       shown: (isInside) => this.showKeys(isInside),
@@ -71,8 +74,11 @@ export class Live {
       if (event.target.closest("[data-muted]")) this.showFrame({ dialogs: false });
     });
     hear("ready", ({ assignment }) => {
+      this.showKeys(this.isInside);
       if (assignment?.place?.viewport) this.setViewport(assignment.place.viewport, false);
     });
+    hear("controls", () => this.showKeys(this.isInside));
+    document.addEventListener("change", (event) => event.target.matches("[data-keys-switch]") && setTimeout(() => this.showKeys(this.isInside)));
     hear("activity", () => { this.seenAt = performance.now(); });
     for (const name of ["pointerdown", "keydown"]) {
       document.addEventListener(name, () => { this.seenAt = performance.now(); }, true);
@@ -233,8 +239,9 @@ export class Live {
   }
 
   showKeys(isInside) {
+    this.isInside = isInside;
     this.root.toggleAttribute("data-keys-inside", isInside);
-    const words = isInside ? "Keys go to the app" : "Keys click here first";
+    const words = isInside ? "Keys go to the app" : keysAreOn() && isOpen() ? "Keys mark here" : "Keys stay here";
     if (this.part("[data-focus-words]").textContent !== words) this.part("[data-focus-words]").textContent = words;
     this.part(".live__back").hidden = !isInside;
     this.part(".live__enter").hidden = isInside;

@@ -52,6 +52,11 @@ class Outbox {
     return this.#store?.isKept ?? true;
   }
 
+  // Whether something that waits for the person's choice would go with this window.
+  get isLostOnLeaving() {
+    return !this.isKept && this.#mine.some((entry) => entry.kind !== "time");
+  }
+
   // How many changes the site has not taken, those of other windows of this browser included.
   get waiting() {
     return this.#mine.filter(isChange).length + this.#elsewhere;
@@ -79,7 +84,7 @@ class Outbox {
     if (entry.kind === "operation") {
       entry.made_at = new Date().toISOString();
       const before = this.entries({ annotation: entry.annotation }).filter((each) => each.state !== State.REFUSED).at(-1);
-      entry.behind = before?.operation ?? null;
+      entry.behind = entry.isOverUnseen ? null : (before?.operation ?? null);
       // What follows a conflict belongs to it, until the person has chosen.
       if (before?.state === State.CONFLICT) entry.state = State.CONFLICT;
     }
@@ -190,6 +195,11 @@ class Outbox {
       if (result.status === "saved") {
         this.#made.set(entry.operation, versionOf(result));
         remove.push(entry.number);
+        // Kept with the answer: a page that is closed here knows after a load what its next change is made upon.
+        for (const next of all) {
+          if (next.behind !== entry.operation) continue;
+          changed.push(Object.assign(next, { base: versionOf(result), behind: null }));
+        }
       } else if (result.status === "conflict") {
         changed.push(Object.assign(entry, { state: State.CONFLICT }));
       } else {
@@ -221,7 +231,7 @@ class Outbox {
 
   // Says that the person is here; also carries the times that wait.
   async present() {
-    if (this.isOver) return;
+    if (!this.#store || this.isOver) return;
     if (this.#mine.some((entry) => entry.state === State.WAITING)) {
       await this.flush();
       return;

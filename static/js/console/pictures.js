@@ -18,7 +18,11 @@ class Pictures {
     hear("outcome", ({ annotation }) => this.turn(annotation));
     hear("picture-saved", ({ annotation, picture }) => this.keep(annotation, picture));
     hear("outbox", () => this.draw());
-    hear("over", () => { this.isClosed = true; this.draw(); });
+    hear("over", ({ isOver }) => {
+      if (this.isClosed === isOver) return;
+      this.isClosed = isOver;
+      this.draw();
+    });
     this.takeFromOutside();
   }
 
@@ -26,7 +30,7 @@ class Pictures {
     this.root.replaceChildren(
       make("div", { className: "pictures__head" }, [
         make("h3", { className: "label", textContent: "Screenshots" }),
-        make("button", { type: "button", className: "as-link", textContent: "Choose a file", onclick: () => this.input.click() }),
+        (this.chooser = make("button", { type: "button", className: "as-link", textContent: "Choose a file", onclick: () => this.input.click() })),
       ]),
       (this.list = make("ul", { className: "pictures" })),
       (this.words = make("p", { className: "caption", role: "status", hidden: true })),
@@ -80,6 +84,7 @@ class Pictures {
     const waiting = this.waiting.map((entry, index) => this.pending(entry, saved.length + index + 1));
     const tile = make("li", { className: "pictures__tile" }, [this.captureButton]);
     this.captureButton.disabled = this.isClosed || !this.annotation;
+    this.chooser.hidden = this.isClosed;
     const isFocused = document.activeElement === this.captureButton;
     this.list.replaceChildren(...shown, ...waiting, tile);
     if (isFocused) this.captureButton.focus({ preventScroll: true });
@@ -92,11 +97,22 @@ class Pictures {
     look.append(make("img", { src: url, alt: "", loading: "lazy" }));
     const item = make("li", { className: "picture" }, [look]);
     if (!this.isClosed) {
-      const button = make("button", { type: "button", className: "picture__remove", textContent: "Remove", onclick: () => this.remove(id) });
-      button.setAttribute("aria-label", `Remove screenshot ${number}`);
-      item.append(button);
+      item.append(this.remover(number, () => this.remove(id)));
     }
     return item;
+  }
+
+  remover(number, onclick) {
+    const button = make("button", { type: "button", className: "picture__remove", textContent: "Remove", onclick });
+    button.setAttribute("aria-label", `Remove screenshot ${number}`);
+    return button;
+  }
+
+  // What the site refused is nowhere but here.
+  async drop(entry) {
+    this.say("");
+    await outbox.withdraw([entry]);
+    this.captureButton.focus({ preventScroll: true });
   }
 
   pending(entry, number) {
@@ -107,7 +123,10 @@ class Pictures {
     look.append(make("img", { src: url, alt: "" }));
     const words = isRefused ? "Not saved" : outbox.isOffline ? "Kept here" : "Saving";
     const item = make("li", { className: `picture picture--${isRefused ? "refused" : "waiting"}` }, [look, make("span", { className: "picture__state", textContent: words })]);
-    if (isRefused && entry.detail) this.say(entry.detail);
+    if (isRefused) {
+      item.append(this.remover(number, () => this.drop(entry)));
+      if (entry.detail) this.say(entry.detail);
+    }
     return item;
   }
 

@@ -5,7 +5,9 @@ import { act } from "./keymap.js";
 
 const list = document.querySelector("[data-outcomes]");
 const KEPT = `console-place:${set.id}`;
+const SOON_MS = 300;
 let viewport = null;
+let timer = 0;
 
 export function place() {
   return { annotation: set.current, scroll: Math.round(list.scrollTop), filter: set.filter, ...(viewport && { viewport }) };
@@ -25,7 +27,11 @@ export function restorePlace() {
 }
 
 export function watchPlace() {
-  hear("outcome", keep);
+  // Not at once: to ask where the list stands makes the browser lay out the page.
+  hear("outcome", () => {
+    clearTimeout(timer);
+    timer = setTimeout(keep, SOON_MS);
+  });
   window.addEventListener("pagehide", keep);
 }
 

@@ -22,6 +22,8 @@ export const set = {
 };
 
 let undoable = [...given.undo];
+let isUndoStale = false;
+let changesMade = 0;
 
 export const isOpen = () => set.isMine && !set.closed && !outbox.isOver;
 
@@ -110,16 +112,48 @@ export async function settle(id, { keepsMine }) {
   tell("changed", { annotation: id });
 }
 
-export function change(id, given) {
+// What a person knows of an annotation on beginning to write over it: what the site holds, and what each
+// change that waits here makes of it.
+export function sight(id) {
+  const held = set.held.get(id);
+  const known = [valuesOf(held)];
+  for (const entry of outbox.entries({ annotation: id })) {
+    if (entry.state !== State.REFUSED) known.push(after(known.at(-1), entry));
+  }
+  return { id, version: held.version, known };
+}
+
+// `seen` is what was in sight on beginning: what arrived since then in the place of what is overwritten was
+// seen by nobody, so the change is made upon the version before it, and becomes a conflict.
+export function change(id, given, seen = null) {
+  changesMade += 1;
   const before = shown(id);
-  const entry = outbox.add({ kind: "operation", annotation: id, base: set.held.get(id).version, before, ...given });
+  const held = set.held.get(id);
+  const isOverUnseen = seen?.id === id && !seen.known.some((values) => isAlike(values, valuesOf(held), given.change));
+  const base = isOverUnseen ? seen.version : held.version;
+  const entry = outbox.add({ kind: "operation", annotation: id, base, before, isOverUnseen, ...given });
   if (given.change === "undo") undoable = undoable.filter((each) => each.operation !== given.undoes);
   else undoable.push({ operation: entry.operation, annotation: id, before });
   tell("changed", { annotation: id });
   return entry;
 }
 
-export const canUndo = () => undoable.length > 0;
+export const canUndo = () => undoable.length > 0 || isUndoStale;
+
+// Another window made changes of its own, which can be undone here as well: the site knows them all.
+// Answers false where the person went on meanwhile: what was meant to be undone is not the newest any more.
+export async function catchUpWithUndo(read) {
+  if (!isUndoStale) return true;
+  const made = changesMade;
+  const known = await read().catch(() => null);
+  if (made !== changesMade) return false;
+  // Without the site, what was done here can still be undone.
+  if (!known) return true;
+  undoable = [...known.undo];
+  isUndoStale = false;
+  recall();
+  return true;
+}
 
 // Takes back the newest change of the set that was not taken back yet; answers where that was.
 export function undo() {
@@ -138,6 +172,11 @@ export function recall() {
   }
 }
 
+function isAlike(one, other, kind) {
+  const overwritten = kind === "note" ? ["note"] : ["mark", "score", "problem", "problem_text"];
+  return overwritten.every((name) => (one[name] ?? "") === (other[name] ?? ""));
+}
+
 function forget(operations) {
   const gone = new Set(operations);
   undoable = undoable.filter((each) => !gone.has(each.operation));
@@ -149,6 +188,12 @@ export function learn(annotation) {
   if (!known || annotation.version < known.version) return false;
   const isNews = annotation.version > known.version;
   set.held.set(annotation.id, { ...known, ...annotation });
+  return isNews;
+}
+
+export function learnFromElsewhere(annotation) {
+  const isNews = learn(annotation);
+  isUndoStale ||= isNews && !outbox.touches(annotation.id);
   return isNews;
 }
 

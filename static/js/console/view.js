@@ -5,16 +5,31 @@ import {
   canUndo, disputedCount, disputes, isDecided, isDisputed, isFlagged, isNoted, isOpen, look, passes, progress, set, shown,
 } from "./state.js";
 
-export const find = (selector, root = document) => root.querySelector(selector);
+// What stands in the page for good is looked up once: a search through thousands of rows takes its time.
+const found = new Map();
+export function find(selector, root = null) {
+  if (root) return root.querySelector(selector);
+  if (!found.get(selector)) found.set(selector, document.querySelector(selector));
+  return found.get(selector);
+}
 export const MARK_WORDS = { pass: "Pass", partial: "Partial", fail: "Fail", error: "Environment problem", rated: "Rated", open: "Not marked" };
 const MINUTE = 60;
+const HINT_MS = 8000;
 const page = find("[data-console]");
+const markButtons = [...find("#judge").querySelectorAll("[data-marks] [role=radio]")];
+const writers = find("#judge").querySelectorAll("[data-act=problem], [data-save-score], [data-score]");
+const filters = find("#outcomes").querySelectorAll("[data-filter]");
+const submitters = [...document.querySelectorAll("[data-submit]")];
 const rows = new Map([...document.querySelectorAll("[data-annotation]")].map((row) => [Number(row.dataset.annotation), row]));
 const groups = new Map([...document.querySelectorAll(".outcome-group")].map((group, at) => [set.criteria[at].key, group]));
 const problemWords = new Map([...document.querySelectorAll('[name="problem"]')].map((box) => [box.value, box.parentElement.textContent.trim()]));
+// On the button its text follows at once.
+problemWords.set("other", "Something else");
 let secondsEach = null;
 let decidedBefore = 0;
 let drawnFor = null;
+let hinted = "";
+let hinting = 0;
 
 export function drawAll() {
   for (const id of set.order) drawRow(id);
@@ -70,13 +85,13 @@ function drawProgressNow() {
   find('[data-count="all"]').textContent = counts.total;
   find('[data-count="open"]').textContent = open;
   find('[data-count="noted"]').textContent = counts.noted;
-  for (const button of document.querySelectorAll("[data-submit]")) {
+  for (const button of submitters) {
     find("[data-submit-words]", button).textContent = set.state === "submitted" ? "Submitted" : open ? `Submit: ${open} still open` : "Submit";
     button.disabled = !isOpen();
     button.classList.toggle("btn--primary", open === 0 && isOpen());
   }
   find("[data-next-open-words]").textContent = open ? "Next open" : "Submit";
-  find('[data-act="next-open"]').hidden = !open && !isOpen();
+  find('[data-act="next-open"]').hidden = !isOpen();
   for (const criterion of set.criteria) {
     const done = criterion.annotations.filter((id) => isDecided(shown(id))).length;
     const group = groups.get(criterion.key);
@@ -87,7 +102,7 @@ function drawProgressNow() {
 }
 
 function drawFilter(open, noted) {
-  for (const button of document.querySelectorAll("[data-filter]")) {
+  for (const button of filters) {
     button.setAttribute("aria-pressed", String(button.dataset.filter === set.filter));
   }
   const isNone = (set.filter === "open" && !open) || (set.filter === "noted" && !noted);
@@ -100,8 +115,16 @@ function timeLeft(decided, open) {
   const here = decided - decidedBefore;
   const each = secondsEach ?? (here >= 3 ? workedSeconds() / here : null);
   if (!open || each === null) return "";
-  const minutes = Math.max(1, Math.round((each * open) / MINUTE));
-  return minutes > 90 ? ` · about ${Math.round(minutes / MINUTE)} h left` : ` · about ${minutes} min left`;
+  return ` · about ${duration(each * open)} left`;
+}
+
+// The words of the list of sets, which says the same of the same set (`duration` in benchmark/display.py).
+function duration(seconds) {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 99.5) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / MINUTE);
+  if (minutes < 100) return `${minutes} min`;
+  return `${Math.floor(minutes / MINUTE)} h ${String(minutes % MINUTE).padStart(2, "0")} min`;
 }
 
 export function reckon(secondsLeft) {
@@ -134,17 +157,21 @@ export function drawCurrent() {
   drawNote(values);
   drawSaved();
   drawConflict();
-  for (const control of document.querySelectorAll("[data-act=problem], [data-save-score], [data-score]")) control.disabled = !isOpen();
+  for (const control of writers) control.disabled = !isOpen();
   find("[data-note]").readOnly = !isOpen();
-  find('.judge__saved [data-act="undo"]').disabled = !isOpen() || !canUndo();
+  const undo = find('.judge__saved [data-act="undo"]');
+  undo.disabled = !isOpen() || !canUndo();
+  undo.hidden = !isOpen();
+  find('[data-proxy="capture"]').disabled = !isOpen();
+  // What is over can be read, and no longer looks as if it could be written.
+  page.toggleAttribute("data-over", !isOpen());
 }
 
 function drawMarks(values) {
-  const buttons = [...document.querySelectorAll("[data-marks] [role=radio]")];
-  const chosen = buttons.find((button) => button.dataset.act === values.mark);
-  for (const button of buttons) {
+  const chosen = markButtons.find((button) => button.dataset.act === values.mark);
+  for (const button of markButtons) {
     button.setAttribute("aria-checked", String(button === chosen));
-    button.tabIndex = button === (chosen ?? buttons[0]) ? 0 : -1;
+    button.tabIndex = button === (chosen ?? markButtons[0]) ? 0 : -1;
     button.disabled = !isOpen();
   }
 }
@@ -178,8 +205,8 @@ function drawNote(values) {
 }
 
 export function fit(box) {
-  box.style.height = "auto";
-  if (box.scrollHeight) box.style.height = `${Math.min(box.scrollHeight + 2, 260)}px`;
+  box.style.height = "";
+  if (box.value && box.scrollHeight) box.style.height = `${Math.min(box.scrollHeight + 2, 260)}px`;
 }
 
 export function drawSaved() {
@@ -247,6 +274,14 @@ function drawConnectionNow() {
   drawToast(waiting, choices);
 }
 
+// A word on what was just done, gone after a while.
+export function hint(words) {
+  hinted = words;
+  clearTimeout(hinting);
+  hinting = setTimeout(() => { hinted = ""; drawConnection(); }, HINT_MS);
+  drawConnection();
+}
+
 // One at a time, the gravest first; never the only place of a fact.
 function drawToast(waiting, choices) {
   const box = find("[data-toast]");
@@ -263,7 +298,9 @@ function drawToast(waiting, choices) {
             ? ["unkept", "This browser keeps nothing. Leave the page open until all is saved.", []]
             : outbox.isOffline
               ? ["offline", `Offline. ${waiting ? `${count(waiting, "change")} kept here, sent when the site answers.` : "What you do is kept here."}`, []]
-              : ["", "", []];
+              : hinted
+                ? ["hint", hinted, []]
+                : ["", "", []];
   box.hidden = !kind;
   if (box.dataset.kind === kind && box.dataset.words === words) return;
   Object.assign(box.dataset, { kind, words });

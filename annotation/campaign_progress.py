@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from statistics import median
@@ -11,8 +11,7 @@ from statistics import median
 from django.db.models import Count, F, Max, Q, QuerySet
 
 from annotation.calibration import Answer, Drift, drift_by_annotator, is_right_score
-from annotation.models import Annotation, Assignment, Campaign
-from annotation.standing import DECIDED
+from annotation.models import DECIDED, Annotation, Assignment, Campaign
 from annotation.vocabulary import AssignmentState
 
 IDLE_SHARE = 0.5
@@ -38,19 +37,17 @@ class Tally:
         """Half of the outcomes took less; None where nobody's time is known."""
         return median(self.times) / 1000 if self.times else None
 
-    def count(self, row: _Row) -> None:
-        """Take one annotation in."""
-        self.total += 1
-        self.decided += row.is_decided
-        self.problems += row.is_problem
-        if row.is_decided and row.active_ms:
-            self.times.append(row.active_ms)
-        if row.saved_at and (self.seen_at is None or row.saved_at > self.seen_at):
-            self.seen_at = row.saved_at
+    def add(self, part: Tally) -> None:
+        """Take the counts of a part in."""
+        self.total += part.total
+        self.decided += part.decided
+        self.problems += part.problems
+        self.times += part.times
+        self.seen_at = max(filter(None, (self.seen_at, part.seen_at)), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class CampaignProgress:
     """A campaign at one moment: all, free sets, people by account, those who marked elsewhere by name, projects."""
 
     all: Tally
@@ -62,34 +59,27 @@ class Standing:
     sets: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    annotator: int | None
-    rater: str
-    task: int
-    is_decided: bool
-    is_problem: bool
-    active_ms: int
-    saved_at: datetime | None
+type _Key = tuple[int | None, str, int]
+"""Account, name of somebody who marked elsewhere, and project."""
 
 
-def standing_of(campaign: Campaign) -> Standing:
+def progress_of_campaign(campaign: Campaign) -> CampaignProgress:
     """Return how far a campaign is; what an expired set held is left out of every count."""
     every, free = Tally(), Tally()
     people: dict[int, Tally] = defaultdict(Tally)
     elsewhere: dict[str, Tally] = defaultdict(Tally)
     projects: dict[int, Tally] = defaultdict(Tally)
-    for row in _rows(campaign):
-        every.count(row)
-        projects[row.task].count(row)
-        if row.annotator is not None:
-            people[row.annotator].count(row)
+    for (annotator, rater, task), part in _parts(campaign).items():
+        every.add(part)
+        projects[task].add(part)
+        if annotator is not None:
+            people[annotator].add(part)
         else:
-            (elsewhere[row.rater] if row.rater else free).count(row)
+            (elsewhere[rater] if rater else free).add(part)
     for annotator, seen_at in _signs(campaign):
         tally = people[annotator]
         tally.seen_at = max(filter(None, (tally.seen_at, seen_at)), default=None)
-    return Standing(
+    return CampaignProgress(
         all=every,
         free=free,
         people=dict(people),
@@ -122,32 +112,30 @@ def idle_sets(campaign: Campaign, *, now: datetime) -> QuerySet[Assignment]:
     )
 
 
-def _rows(campaign: Campaign) -> Iterable[_Row]:
-    values = (
+def _parts(campaign: Campaign) -> dict[_Key, Tally]:
+    """Counts by person and project from the database, and each known time: a median needs them all."""
+    rows = (
         Annotation.objects.filter(assignment__campaign=campaign)
         .exclude(assignment__state=AssignmentState.EXPIRED)
         .order_by()
-        .values_list(
-            "assignment__annotator_id",
-            "assignment__rater",
-            "item__round__trial__task_id",
-            "mark",
-            "score",
-            "problem",
-            "active_ms",
-            "saved_at",
-        )
     )
-    for annotator, rater, task, mark, score, problem, active_ms, saved_at in values.iterator(chunk_size=2000):
-        yield _Row(
-            annotator=annotator,
-            rater=rater,
-            task=task,
-            is_decided=bool(mark) or score is not None,
-            is_problem=bool(problem),
-            active_ms=active_ms,
-            saved_at=saved_at,
-        )
+    key = ("assignment__annotator_id", "assignment__rater", "item__round__trial__task_id")
+    counted = rows.values_list(*key).annotate(
+        total=Count("pk"),
+        decided=Count("pk", filter=DECIDED),
+        problems=Count("pk", filter=~Q(problem="")),
+        seen_at=Max("saved_at"),
+    )
+    parts = {
+        (annotator, rater, task): Tally(total=total, decided=decided, problems=problems, seen_at=seen_at)
+        for annotator, rater, task, total, decided, problems, seen_at in counted
+    }
+    timed = rows.filter(DECIDED, active_ms__gt=0).values_list(*key, "active_ms")
+    for annotator, rater, task, active_ms in timed.iterator(chunk_size=2000):
+        # A set that was taken between the two queries has changed its key; the next look has it.
+        if (part := parts.get((annotator, rater, task))) is not None:
+            part.times.append(active_ms)
+    return parts
 
 
 def _signs(campaign: Campaign) -> list[tuple[int, datetime | None]]:
@@ -204,10 +192,12 @@ def _answers(campaign: Campaign) -> list[Answer]:
 
 
 def _set_counts(campaign: Campaign) -> dict[str, int]:
-    """How many sets are free, taken, submitted and expired."""
+    """How many sets are free, given out and not begun, at work, submitted and expired."""
+    held = Q(state=AssignmentState.OPEN, annotator__isnull=False)
     counted = Assignment.objects.filter(campaign=campaign).aggregate(
         free=Count("pk", filter=Q(state=AssignmentState.OPEN, annotator=None)),
-        open=Count("pk", filter=Q(state=AssignmentState.OPEN, annotator__isnull=False)),
+        given=Count("pk", filter=held & Q(taken_at=None)),
+        open=Count("pk", filter=held & Q(taken_at__isnull=False)),
         submitted=Count("pk", filter=Q(state=AssignmentState.SUBMITTED)),
         expired=Count("pk", filter=Q(state=AssignmentState.EXPIRED)),
     )

@@ -60,12 +60,12 @@ _NOTES_FOR_AGENTS = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hiding:
+class HiddenNames:
     """Which words and files are held back; nothing where `names` is None."""
 
     names: tuple[str, ...] | None = None
 
-    def text(self, text: str) -> str:
+    def taken_out_of(self, text: str) -> str:
         """Return the text with each of the names replaced."""
         if not self.names or not text:
             return text

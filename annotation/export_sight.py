@@ -1,11 +1,13 @@
-"""How much a person may see in an export: blindness holds for files as it does for pages."""
+"""How much of a campaign or a set a person's export may hold: blindness holds for files as for pages."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from annotation.blindness import require_sight
+from django.http import Http404
+
+from annotation.blindness import require_not_blind
 from annotation.models import Assignment, Campaign
 from people.hiding import require_shown
 from people.roles import ASSIGNMENTS, Refused, is_lead
@@ -33,19 +35,23 @@ def sight_on_campaign(user: User | AnonymousUser, campaign: Campaign) -> Sight:
             way_on=ASSIGNMENTS,
             way_on_words="Open your assignments",
         )
-    require_sight(user, campaign)
+    require_not_blind(user, campaign)
     for run in campaign.runs.order_by("pk").values_list("pk", flat=True):
         require_shown(user, run)
     return Sight.ALL
 
 
 def sight_on_assignment(user: User | AnonymousUser, assignment: Assignment) -> Sight:
-    """Return what a person sees in the export of one set. Raises Refused for a set of somebody else."""
+    """Return what a person sees in the export of one set.
+
+    Raises Http404 for a set of somebody else, and Refused for a lead from whom it is hidden.
+    """
     is_own = user.is_authenticated and assignment.annotator_id == user.pk
     if not is_lead(user):
         if is_own:
             return Sight.OWN
-        raise Refused("This set belongs to somebody else. You can export your own sets.")
+        # As where there is no such set: nobody learns which there are.
+        raise Http404("There is no such assignment among yours.")
     try:
         return sight_on_campaign(user, assignment.campaign)
     except Refused:
