@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, FrameLocator, expect
 
+from tests.browser import native
 from tests.browser.conftest import Site
 from tests.browser.desks import PATIENCE, Desk, sit_down
 
@@ -146,6 +147,34 @@ def test_dialogs_that_are_answered_again_and_again_keep_no_mark_from_being_saved
     state(desk, "running")
 
     is_unharmed(desk)
+
+
+def test_somebody_whom_dialogs_keep_from_every_control_loads_the_page_again_and_goes_on(site, tmp_path):
+    if not native.PROGRAM.is_file():
+        pytest.skip("The headless shell has no dialogs of its own.")
+    rows = site.scene("centre_scenes.live_set", candidate="alert_loop")
+    cookies = native.signed_in(site.address, username=rows["username"], password=rows["password"])
+    state = "document.querySelector('[data-live]')?.dataset.state"
+    with native.window(tmp_path / "browser", address=site.address, cookies=cookies) as window:
+        window.call("Runtime.evaluate", expression=f"location.href = '{site.address}{rows['path']}'")
+        window.until(f"{state} === 'running'")
+        window.value("setInterval(() => { window.ticks = (window.ticks ?? 0) + 1; }, 100)")
+        # A dialog takes the focus from the page, and with it every click and key.
+        window.until("!document.hasFocus()")
+        window.value("window.ticks = 0")
+        window.until("window.ticks > 5")
+
+        window.call("Page.reload")
+        window.until(f"{state} === 'left'")
+        window.click("[data-act=pass]")
+        window.until("document.querySelector('[data-connection]').textContent.includes('All saved')")
+        window.click("[data-muted]")
+        window.until("document.querySelector('[data-frame]') !== null")
+        window.click("[data-act=fail]")
+        window.until("document.querySelectorAll('.outcome .mark--fail').length === 1")
+
+    saved = site.scene("console_scenes.saved", assignment=rows["assignment"])["revisions"]
+    assert [revision["mark"] for revision in saved][:1] == ["pass"]
 
 
 def test_a_flood_of_messages_takes_the_candidate_away_and_not_the_console(seat):
