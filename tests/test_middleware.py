@@ -162,3 +162,21 @@ def test_an_error_page_names_the_request_of_its_header(signed_in):
 
     assert answer.status_code == 404
     assert answer["X-Request-Id"] in answer.content.decode()
+
+
+@pytest.mark.parametrize("path", ["/api/v1/me", "/sign-in/", "/static/css/base.css", "/"])
+@pytest.mark.parametrize("mode", ["cors", "no-cors", "websocket"])
+def test_another_origins_page_gets_nothing_that_it_asks_for_itself(signed_in, path, mode):
+    for relation in ("same-site", "cross-site"):
+        answer = signed_in.get(path, headers={"Sec-Fetch-Site": relation, "Sec-Fetch-Mode": mode})
+
+        assert answer.status_code == 403
+        assert answer.content == b"This request came from another site's page and was refused."
+
+
+def test_people_still_come_from_other_sites_by_links(signed_in):
+    answer = signed_in.get(
+        "/sign-in/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    )
+
+    assert answer.status_code in (200, 302)

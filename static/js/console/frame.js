@@ -9,6 +9,7 @@ const MOST_MESSAGES = 200; // a second, from the frame to this page
 const LATE = 2500; // milliseconds by which this page's own timer may be late, twice
 const FLICKER = 250; // milliseconds between a dialog that closed and the next
 const TYPING = 1500; // milliseconds after a key in which somebody counts as writing
+const ACTIVATION = 6000; // milliseconds for which a browser at most counts a page as just used
 const MOST_THEFTS = 3; // in five seconds
 
 export class AppFrame {
@@ -21,6 +22,7 @@ export class AppFrame {
     this.isWanted = false;
     this.before = null;
     this.typedAt = -Infinity;
+    this.usedAt = -Infinity;
     this.thefts = [];
     this.hasDialogs = true;
     this.hasHover = window.matchMedia("(hover: hover)").matches;
@@ -114,7 +116,9 @@ function watchFocus(frame) {
   document.addEventListener("focusout", () => setTimeout(() => {
     if (document.activeElement === document.body) frame.before = null;
   }, 0));
+  document.addEventListener("pointerdown", () => { frame.usedAt = performance.now(); }, true);
   document.addEventListener("keydown", (event) => {
+    frame.usedAt = performance.now();
     frame.typedAt = performance.now();
     // Tab may walk into the frame.
     if (event.key === "Tab") {
@@ -122,6 +126,10 @@ function watchFocus(frame) {
       setTimeout(() => { if (!frame.hasKeys) frame.isWanted = false; }, 200);
     }
   }, true);
+  // Leaving with the pointer gives the keys back; who went in with a key is not put out by a nudge.
+  document.addEventListener("pointerover", (event) => {
+    if (event.target !== frame.element && !frame.isWanted) frame.takeBack();
+  });
   // No event says that a frame took the focus, except that this window lost it.
   window.addEventListener("blur", () => setTimeout(() => settle(frame), 0));
   window.addEventListener("focus", () => frame.shown(frame.hasKeys));
@@ -135,17 +143,23 @@ function settle(frame, { isSecondLook = false } = {}) {
   const now = performance.now();
   const isWriting = before?.isConnected && before.matches("input, textarea, select");
   const isTyping = isWriting && now - frame.typedAt < TYPING;
-  const isStolen = frame.hasHover && !frame.isWanted && (!frame.isPointerIn || isTyping);
-  if (!isStolen) return frame.shown(true);
+  if (!frame.hasHover || isMeant(frame, { isTyping, now })) return frame.shown(true);
   // A quick click may be heard of before the pointer that made it.
   if (!isTyping && !isSecondLook) return setTimeout(() => settle(frame, { isSecondLook: true }), 100);
   frame.thefts = [...frame.thefts.filter((at) => now - at < 5000), now];
   // An application may keep its own field in use: where nobody writes, it gets its way in the end.
   if (!isWriting && frame.thefts.length > MOST_THEFTS) return frame.shown(true);
-  if (isTyping && frame.thefts.length > 1) frame.hold("keys");
+  if (isWriting && frame.thefts.length > 1) frame.hold("keys");
   else frame.takeBack();
   if (before?.isConnected) before.focus({ preventScroll: true });
   return undefined;
+}
+
+// The pointer is over it; or somebody has just used a page here, and it was not this one. The latter is the
+// only sign where the pointer lay there before the page was loaded.
+function isMeant(frame, { isTyping, now }) {
+  if (frame.isWanted || isTyping) return frame.isWanted;
+  return frame.isPointerIn || (navigator.userActivation?.isActive && now - frame.usedAt > ACTIVATION);
 }
 
 function watchMessages(frame) {

@@ -212,3 +212,34 @@ def test_log_of_a_running_preview_can_be_read(manage):
 
     assert "hello" in manager.log(preview.host_key)
     assert manager.log("p-unknown") == ""
+
+
+def test_the_newest_of_an_owner_is_found_also_when_it_is_over(manage):
+    manager = manage()
+    first = manager.start(page("one"), {}, key="set-1-1:9", owner="ada")
+    manager.start(page("two"), {}, key="set-2-1:9", owner="ada")
+    manager.stop(first.host_key)
+
+    found = manager.latest("ada", key_start="set-1-")
+
+    assert found is not None
+    assert found.host_key == first.host_key
+    assert found.is_stopping
+    assert manager.latest("bob", key_start="set-1-") is None
+    assert manager.latest("ada", key_start="set-3-") is None
+
+
+def test_what_died_is_told_from_what_never_ran(manage):
+    manager = manage()
+    dying = manager.start(
+        lambda folder: (folder / "server.py").write_text(textwrap.dedent(DIES)), {}, key="a", owner="ada"
+    )
+    broken = manager.start(
+        lambda folder: (folder / "server.py").write_text("import http.server\nraise SystemExit(2)\n"),
+        {},
+        key="b",
+        owner="ada",
+    )
+
+    assert until(manager, dying, PreviewState.FAILED).has_run
+    assert not until(manager, broken, PreviewState.FAILED).has_run
