@@ -58,6 +58,7 @@ COLUMNS = (
     "code_agent",
     "blind",
     "looked_at",
+    "candidate",
 )
 _FOR_LEADS = COLUMNS.index("blind") - COLUMNS.index("known_mark")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?%?")
@@ -122,7 +123,8 @@ def _row(exported: ExportedSet, said: Said, *, sight: Sight) -> list[object]:
         moment(assignment.submitted_at) or "",
     ]
     hidden = _for_leads(exported, said) if sight is Sight.ALL else [""] * _FOR_LEADS
-    return [*row, *hidden, "yes" if exported.is_blind(said) else "no", exported.looked_at or ""]
+    is_blind = "yes" if exported.is_blind(said) else "no"
+    return [*row, *hidden, is_blind, exported.looked_at or "", cell(assignment.alias)]
 
 
 def _for_leads(exported: ExportedSet, said: Said) -> list[object]:

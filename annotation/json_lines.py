@@ -47,6 +47,7 @@ def _document(exported: ExportedSet, said: Said, *, sight: Sight) -> dict[str, A
         "saved_at": moment(annotation.saved_at),
         "blind": exported.is_blind(said),
         "looked_at": exported.looked_at,
+        "candidate": exported.assignment.alias,
         "revisions": [_revision(revision) for revision in said.revisions],
         "times": [
             {"operation": str(time.operation), "milliseconds": time.milliseconds, "at": moment(time.saved_at)}

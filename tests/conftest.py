@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-LONGEST_FIRST = ("whole/test_demo.py", "whole/", "scale/", "browser/", "runs/adapters/")
+ORDER = ("whole/test_demo.py", "annotation/", "browser/", "runs/adapters/", "whole/", "scale/")
+"""Files by how their paths begin; what is named nowhere comes last."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -17,15 +18,16 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that no processor is idle while the last file is at work."""
+    """Begin with the longest file and end with the short ones, so that no processor is idle at the end.
+
+    Files that start many processes stand apart from each other: together they would wait for each other.
+    """
     here = Path(__file__).parent
     items.sort(key=lambda item: _turn(item.path.relative_to(here).as_posix()))
 
 
 def _turn(path: str) -> int:
-    return next(
-        (turn for turn, start in enumerate(LONGEST_FIRST) if path.startswith(start)), len(LONGEST_FIRST)
-    )
+    return next((turn for turn, start in enumerate(ORDER) if path.startswith(start)), len(ORDER))
 
 
 @pytest.fixture(autouse=True)
