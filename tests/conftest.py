@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 ORDER = ("whole/test_demo.py", "annotation/", "browser/", "runs/adapters/", "whole/", "scale/")
 """Files by how their paths begin; what is named nowhere comes last."""
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are processors: many tests wait for other processes."""
-    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
