@@ -146,13 +146,13 @@ def test_a_badge_says_where_keys_go_and_leaving_gives_them_back(seat):
     desk = seat()
     page = runs(desk)
     badge = page.locator("[data-focus-words]")
-    expect(badge).to_have_text("Keys click here first")
+    expect(badge).to_have_text("Keys mark here")
 
     app(page).get_by_role("button", name="Borrow").first.click()
     expect(badge).to_have_text("Keys go to the app")
     page.locator("[data-text]").hover()
 
-    expect(badge).to_have_text("Keys click here first")
+    expect(badge).to_have_text("Keys mark here")
     page.keyboard.press("p")
     desk.is_all_saved()
     assert desk.marks()[0] == "pass"
@@ -169,7 +169,7 @@ def test_the_keyboard_goes_into_the_application_and_comes_back(seat):
     assert app(page).locator("body").evaluate("() => document.activeElement.tagName") == "BUTTON"
     page.locator(".live__back").click()
 
-    expect(page.locator("[data-focus-words]")).to_have_text("Keys click here first")
+    expect(page.locator("[data-focus-words]")).to_have_text("Keys mark here")
     expect(page.locator("[data-live]")).not_to_have_attribute("data-keys-inside", "")
 
 
