@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 
 from proofroom.asgi import application
+from tests.apart import awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,6 +29,4 @@ def test_a_socket_under_an_unknown_address_is_refused_and_raises_nothing():
         await visitor.send_input({"type": "websocket.connect"})
         return str((await visitor.receive_output(timeout=10))["type"])
 
-    # In a thread of its own: a browser of another test may keep an event loop in this one.
-    with ThreadPoolExecutor() as threads:
-        assert threads.submit(lambda: asyncio.run(answer())).result() == "websocket.close"
+    assert awaited(answer) == "websocket.close"

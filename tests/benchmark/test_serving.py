@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 import pytest
@@ -12,6 +10,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 
 from benchmark import blobs
 from benchmark.serving import HELD, blob_response
+from tests.apart import awaited
 
 
 @pytest.mark.parametrize("media_type", ["image/png", "image/jpeg", "text/plain"])
@@ -40,9 +39,7 @@ def test_a_large_blob_is_sent_a_chunk_at_a_time_and_whole():
     async def collected() -> list[bytes]:
         return [part async for part in cast("AsyncIterator[bytes]", response.streaming_content)]
 
-    # In a thread of its own: a browser of another test may keep an event loop in this one.
-    with ThreadPoolExecutor() as threads:
-        parts = threads.submit(lambda: asyncio.run(collected())).result()
+    parts = awaited(collected)
     assert len(parts) > 1
     assert b"".join(parts) == content
     assert int(response["Content-Length"]) == len(content)

@@ -48,10 +48,7 @@ async def expect(visit: Visit, step: Step, action: str, *, limit: float) -> Any:
                 raise
             shortfall = "The page did not come to rest."
         if shortfall is None:
-            if not (visit.is_unsettled and holds_before_anything_happens(step, action)):
-                return reading.value
-            await visit.come_to_rest()
-            continue
+            return reading.value
         if deadline.is_over() or action in _AT_ONCE:
             raise StepFailed(shortfall, reading=reading.value)
         await asyncio.sleep(next(pauses, _PAUSES[-1]))

@@ -35,9 +35,14 @@ class BoundedLog:
         return entry
 
     @property
+    def total(self) -> int:
+        """How many entries came, the cut ones included."""
+        return len(self.entries) + self.cut
+
+    @property
     def is_flooded(self) -> bool:
         """Whether so much came that the page is stopped: its flood would drown every other page."""
-        return len(self.entries) + self.cut >= MOST_EVENTS
+        return self.total >= MOST_EVENTS
 
     def as_json(self) -> dict[str, Any]:
         """Return the log as it is stored."""
@@ -69,14 +74,9 @@ class PageLogs:
             context.on(event, hook)  # type: ignore[call-overload]  # a table cannot keep the overloads
 
     @property
-    def asked_count(self) -> int:
-        """How many requests the page has sent so far."""
-        return len(self.network.entries) + self.network.cut
-
-    @property
-    def unanswered_count(self) -> int:
-        """How many of its kept requests have neither an answer nor a failure yet."""
-        return sum(1 for entry in self._asked.values() if not entry["status"] and not entry["failure"])
+    def awaits_answers(self) -> bool:
+        """Whether a kept request has neither an answer nor a failure yet."""
+        return any(not entry["status"] and not entry["failure"] for entry in self._asked.values())
 
     def listen_to(self, page: Page) -> None:
         """Listen to what only a page itself tells."""

@@ -17,7 +17,7 @@ from benchmark.rules.scripts import action_of
 from runs.adapters.judges.scripted.acting import perform
 from runs.adapters.judges.scripted.diagnosis import blamed
 from runs.adapters.judges.scripted.evidence import rounded
-from runs.adapters.judges.scripted.expecting import expect
+from runs.adapters.judges.scripted.expecting import expect, holds_before_anything_happens
 from runs.adapters.judges.scripted.nouns import seconds
 from runs.adapters.judges.scripted.patterns import PatternTooSlow
 from runs.adapters.judges.scripted.troubles import (
@@ -138,9 +138,9 @@ class Performance:
         if not action.startswith("expect_"):
             bound += 2 * self.visit.settings.page_timeout + step.get("wait", 0) / 1000
         work = expect if action.startswith("expect_") else perform
-        if action == "remember":
-            if self.visit.is_unsettled:
-                await self.visit.come_to_rest()
+        if action == "remember" or holds_before_anything_happens(step, action):
+            # Before the step, so that the rest costs it none of its own time.
+            await self.visit.come_to_rest()
         elif work is perform:
             self.visit.is_unsettled = True
         # Most steps are quick when they succeed: only what hangs comes near the bound.

@@ -132,16 +132,22 @@ class Visit:
     async def come_to_rest(self) -> None:
         """Wait until the page had the time to react: it drew, and nothing it asked for is unanswered.
 
-        A page that never rests (a long poll, an endless animation) is waited for as long as `REST_SECONDS`.
+        A page that never rests (a long poll) is waited for as long as `REST_SECONDS`. At once where nothing
+        was done since the page came to rest last.
         """
+        if not self.is_unsettled:
+            return
         self.is_unsettled = False
         deadline = self.pulse.deadline(REST_SECONDS)
         quiet = 0
-        while quiet < 2 and not deadline.is_over():
-            asked = self.logs.asked_count
-            with suppress(PlaywrightError, TimeoutError):
+        while quiet < 2 and not deadline.is_over() and not self.page.is_closed():
+            asked = self.logs.network.total
+            try:
                 await self.pulse.wait_for(self.page.evaluate(_NEXT_DRAWING), REST_SECONDS)
-            is_quiet = self.logs.asked_count == asked and not self.logs.unanswered_count
+            except (PlaywrightError, TimeoutError):
+                # On its way elsewhere, or hanging: asked again a little later, never in a busy loop.
+                await asyncio.sleep(0.05)
+            is_quiet = self.logs.network.total == asked and not self.logs.awaits_answers
             quiet = quiet + 1 if is_quiet else 0
 
     def _on_page(self, page: Page) -> None:
