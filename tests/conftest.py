@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ORDER = ("whole/test_demo.py", "browser/", "runs/adapters/", "whole/", "scale/")
+ORDER = ("whole/test_demo.py", "annotation/", "browser/", "runs/adapters/", "whole/", "scale/")
 """Files by how their paths begin; what is named nowhere comes last."""
 
 
