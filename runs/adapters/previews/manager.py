@@ -222,16 +222,16 @@ class PreviewManager:
                     entry.used_at = self._clock()
                     entry.state = PreviewState.RUNNING
                 over = self._watch(entry, app)
-                log = app.server_log()
+            reason = "The application ended by itself." if over is PreviewState.FAILED else ""
+            self._over(entry, over, reason, app.server_log())
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        reason = "The application ended by itself." if over is PreviewState.FAILED else ""
-        self._over(entry, over, reason, log)
 
     def _watch(self, entry: _Entry, app: RunningApp) -> PreviewState:
         while not entry.stop.wait(_WATCH_SECONDS):
             if not app.is_alive():
-                return self._leave(entry, PreviewState.FAILED)
+                # Its processes are gone already: `_over` says so at once with the reason and the log.
+                return PreviewState.FAILED
             with self._lock:
                 idle = self._clock() - entry.used_at
             if idle > self._idle_seconds:
