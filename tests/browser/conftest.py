@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from runs.adapters.browsers import chromium_arguments, find_chromium, running_as_root
 from runs.management.serving import LARGEST_HEAD
@@ -24,6 +24,9 @@ from tests.browser.person import NAME, PASSWORD
 ROOT = Path(__file__).resolve().parents[2]
 WIDE = ViewportSize(width=1440, height=900)
 NARROW = ViewportSize(width=390, height=844)
+
+# A page is slow on a busy machine; what never comes is still told from what comes late.
+expect.set_options(timeout=15_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -175,7 +178,7 @@ def is_fit(visit: Callable[..., Visitor]) -> Callable[[str], None]:
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
             assert wider <= 0, f"{path} {options} is {wider} px wider than its window"
-            assert page.locator("h1").count() == 1
+            expect(page.locator("h1")).to_have_count(1)
             found = [
                 f"{each['id']}: {each['nodes'][0]['html'][:160]}"
                 for each in Axe().run(page).response["violations"]

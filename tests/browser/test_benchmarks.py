@@ -39,7 +39,7 @@ def test_arrow_keys_walk_the_graph_along_prerequisites(site, visit):
     page.keyboard.press("ArrowUp")
 
     assert first in ("c1", "c2", "c3", "c13")
-    assert page.evaluate("document.activeElement.dataset.node") == "c0"
+    expect(page.locator("[data-node='c0']")).to_be_focused()
 
 
 def test_a_node_opens_its_criterion_in_the_list(site, visit):
@@ -57,7 +57,7 @@ def test_texts_of_a_task_are_never_markup_and_hide_no_control_character(site, vi
     page = visitor.open(f"/benchmarks/{rows['benchmark']}/tasks/seed-library/")
 
     assert page.title() != "owned"
-    assert page.locator("main img").count() == 0
+    expect(page.locator("main img")).to_have_count(0)
     signs = page.get_by_role("region", name="Request").locator(".control-sign").all_inner_texts()
     assert signs == ["␛", "␀", "U+202E"]
     assert visitor.complaints == []

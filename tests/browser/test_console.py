@@ -365,7 +365,7 @@ def test_the_console_is_fit_for_everybody(desk: Opened, look: dict[str, bool]):
 
     assert looks.overflow(here.page) <= 0
     assert here.page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
-    assert here.page.locator("h1").count() == 1
+    expect(here.page.locator("h1")).to_have_count(1)
     assert looks.faults(here.page) == []
     here.press("?")
     assert looks.faults(here.page) == []

@@ -59,7 +59,7 @@ def test_the_application_starts_with_the_console_and_survives_its_reload(seat):
     desk.open()
     runs(desk)
 
-    assert page.locator("[data-host]").inner_text() == host
+    expect(page.locator("[data-host]")).to_have_text(host)
     assert re.fullmatch(r"p-[a-z2-7]{26}\.proofroom\.localhost:\d+", host)
     assert desk.complaints == []
 

@@ -123,7 +123,7 @@ def test_a_candidate_that_forbids_framing_is_shown_with_its_storage(seat):
     state(desk, "running")
     has_acted(desk)
 
-    assert "kept" in app(desk).locator("#said").inner_text()
+    expect(app(desk).locator("#said")).to_contain_text("kept")
     is_unharmed(desk)
 
 

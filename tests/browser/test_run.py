@@ -67,7 +67,7 @@ def test_new_events_wait_behind_a_count_while_they_are_paused(site, visit):
 
     button = page.locator("[data-new-events]")
     expect(button).to_have_text("2 new", timeout=15_000)
-    assert page.locator("#event-list .event").count() == shown
+    expect(page.locator("#event-list .event")).to_have_count(shown)
     button.click()
     expect(page.locator("#event-list .event")).to_have_count(shown + 2)
 
@@ -109,7 +109,7 @@ def test_arrow_keys_walk_the_grid_and_the_row_in_focus_is_drawn(site, visit):
 
     expect(page.locator("#graph-title")).to_have_text("score-atlas")
     expect(page.locator("tr[aria-selected=true]")).to_contain_text("score-atlas")
-    assert "Round 1" in page.evaluate("document.activeElement.ariaLabel")
+    expect(page.locator("[aria-label*='Round 1']:focus")).to_have_count(1)
 
 
 @pytest.mark.parametrize(("key", "shown"), [("r", "Rate"), ("t", "Time"), ("m", "Marks")])

@@ -159,5 +159,5 @@ def test_an_agents_words_are_never_markup(site, visit):
         page = visitor.open(f"/runs/{rows['run']}/trials/{rows['trial']}/?view={view}")
 
         assert page.title() != "owned"
-        assert page.locator("main img[src=x]").count() == 0
+        expect(page.locator("main img[src=x]")).to_have_count(0)
     assert visitor.complaints == []

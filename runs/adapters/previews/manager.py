@@ -24,7 +24,6 @@ logger = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.5
 _REMEMBERED = 500
 _STOP_SECONDS = 20.0
-_ENDED = "The application ended by itself."
 
 type Fill = Callable[[Path], object]
 """Writes the files of the candidate into the empty folder that it is given."""
@@ -244,25 +243,25 @@ class PreviewManager:
                     entry.used_at = self._clock()
                     entry.state = PreviewState.RUNNING
                 over = self._watch(entry, app)
-                log = app.server_log()
+            reason = "The application ended by itself." if over is PreviewState.FAILED else ""
+            self._over(entry, over, reason, app.server_log())
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        reason = _ENDED if over is PreviewState.FAILED else ""
-        self._over(entry, over, reason, log)
 
     def _watch(self, entry: _Entry, app: RunningApp) -> PreviewState:
         while not entry.stop.wait(_WATCH_SECONDS):
             if not app.is_alive():
-                return self._leave(entry, PreviewState.FAILED, reason=_ENDED, log=app.server_log())
+                # Its processes are gone already: `_over` says so at once with the reason and the log.
+                return PreviewState.FAILED
             with self._lock:
                 idle = self._clock() - entry.used_at
             if idle > self._idle_seconds:
                 return self._leave(entry, PreviewState.EXPIRED)
         return self._leave(entry, PreviewState.STOPPED)
 
-    def _leave(self, entry: _Entry, state: PreviewState, *, reason: str = "", log: str = "") -> PreviewState:
+    def _leave(self, entry: _Entry, state: PreviewState) -> PreviewState:
         """Say that it is over before its processes end, so that nobody is sent to them any more."""
-        self._over(entry, state, reason, log)
+        self._over(entry, state)
         return state
 
     def _over(self, entry: _Entry, state: PreviewState, reason: str = "", log: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from benchmark.rules.vocabulary import RunState, TrialState
 from tests.browser import stage_set
@@ -34,7 +35,7 @@ def test_what_runs_and_what_is_new_stand_on_the_first_page(open_page, width, sch
 
     page = open_page("/", width=width, scheme=scheme)
 
-    assert page.get_by_role("link", name=f"Open run {live.pk}").is_visible()
-    assert page.get_by_text("1 of 2 trials finished").first.is_visible()
+    expect(page.get_by_role("link", name=f"Open run {live.pk}")).to_be_visible()
+    expect(page.get_by_text("1 of 2 trials finished").first).to_be_visible()
     assert faults(page) == []
     assert overflow(page) == 0

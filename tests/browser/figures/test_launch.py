@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from benchmark.models import Benchmark
 from runs.models import Run
@@ -44,12 +45,12 @@ def test_a_run_is_launched_with_the_tasks_that_are_ticked(benchmark, open_page, 
 def test_warnings_and_the_amount_of_work_follow_the_choices(benchmark, open_page):
     page = open_page(f"/runs/launch/?benchmark={benchmark.pk}")
 
-    assert page.get_by_text("3 expected outcomes have no script").is_visible()
-    assert page.get_by_text("9 rounds at most").is_visible()
+    expect(page.get_by_text("3 expected outcomes have no script")).to_be_visible()
+    expect(page.get_by_text("9 rounds at most")).to_be_visible()
     page.get_by_label("score-atlas").uncheck()
 
     page.get_by_text("2 expected outcomes have no script").wait_for()
-    assert page.get_by_text("2 trials, at most 3 rounds each: 6 rounds at most.").is_visible()
+    expect(page.get_by_text("2 trials, at most 3 rounds each: 6 rounds at most.")).to_be_visible()
 
 
 def test_another_agent_brings_its_own_settings(benchmark, open_page):
@@ -58,8 +59,8 @@ def test_another_agent_brings_its_own_settings(benchmark, open_page):
     page.get_by_text("Run a command line").click()
 
     page.get_by_label("Command", exact=True).wait_for()
-    assert page.get_by_label("Wall clock").get_attribute("max") == "604800"
-    assert page.get_by_label("Candidate").count() == 0
+    expect(page.get_by_label("Wall clock")).to_have_attribute("max", "604800")
+    expect(page.get_by_label("Candidate")).to_have_count(0)
 
 
 def test_a_bad_value_is_refused_under_its_field_and_nothing_is_launched(benchmark, open_page):
@@ -70,7 +71,7 @@ def test_a_bad_value_is_refused_under_its_field_and_nothing_is_launched(benchmar
     page.get_by_role("button", name="Launch", exact=True).click()
 
     page.get_by_text("Nothing was launched.").wait_for()
-    assert page.get_by_label("Threshold").get_attribute("aria-invalid") == "true"
+    expect(page.get_by_label("Threshold")).to_have_attribute("aria-invalid", "true")
     assert page.locator(".field__problem").inner_text() == (
         "Setting 'threshold' is '7'; it takes a number from 0 to 1."
     )
@@ -98,5 +99,5 @@ def test_what_is_typed_while_the_form_is_fetched_anew_is_not_lost(benchmark, ope
         name.press_sequentially("typed meanwhile")
     page.wait_for_timeout(300)
 
-    assert name.input_value() == "typed meanwhile"
-    assert not page.get_by_label("score-atlas").is_checked()
+    expect(name).to_have_value("typed meanwhile")
+    expect(page.get_by_label("score-atlas")).not_to_be_checked()

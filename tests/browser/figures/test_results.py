@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from runs.models import Run
 from tests.browser import stage_set
@@ -38,11 +39,12 @@ def test_each_figure_is_drawn_once_for_each_width_and_says_what_it_shows(runs, o
     page = open_page(address(runs))
 
     charts = page.locator("main svg.chart:visible")
-    assert charts.count() == 2
+    expect(charts).to_have_count(2)
     assert "heron-2:" in (charts.first.get_attribute("aria-label") or "")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert charts.count() == 2
-    assert {chart.get_attribute("width") for chart in charts.all()} == {"340"}
+    expect(charts).to_have_count(2)
+    for chart in charts.all():
+        expect(chart).to_have_attribute("width", "340")
 
 
 def test_a_figures_numbers_unfold_below_it(runs, open_page):
@@ -50,7 +52,7 @@ def test_a_figures_numbers_unfold_below_it(runs, open_page):
 
     page.get_by_text("The numbers").first.click()
 
-    assert page.get_by_role("columnheader", name="Round 3").first.is_visible()
+    expect(page.get_by_role("columnheader", name="Round 3").first).to_be_visible()
 
 
 def test_switches_work_without_javascript(runs, open_page):
@@ -58,10 +60,10 @@ def test_switches_work_without_javascript(runs, open_page):
 
     page.get_by_role("link", name="This round alone").click()
 
-    assert "figure=state" in page.url
-    assert page.get_by_role("columnheader", name="Task Pass Rate, this round").is_visible()
+    page.wait_for_url("**figure=state*")
+    expect(page.get_by_role("columnheader", name="Task Pass Rate, this round")).to_be_visible()
     page.get_by_role("navigation", name="After round").get_by_role("link", name="1").click()
-    assert page.get_by_text("As it stood after round 1.").is_visible()
+    expect(page.get_by_text("As it stood after round 1.")).to_be_visible()
 
 
 def test_compare_selected_leaves_the_ticked_runs(runs, open_page):
@@ -70,8 +72,8 @@ def test_compare_selected_leaves_the_ticked_runs(runs, open_page):
     page.get_by_label("Select tern-9b").uncheck()
     page.get_by_role("button", name="Compare selected").click()
 
-    assert page.locator("table.leaders tbody tr").count() == 2
-    assert page.get_by_text("tern-9b").count() == 0
+    expect(page.locator("table.leaders tbody tr")).to_have_count(2)
+    expect(page.get_by_text("tern-9b")).to_have_count(0)
 
 
 def test_keys_walk_the_rows_and_tick_a_run(runs, open_page):
@@ -82,7 +84,7 @@ def test_keys_walk_the_rows_and_tick_a_run(runs, open_page):
     page.keyboard.press("x")
 
     boxes = page.locator("table.leaders input[type=checkbox]")
-    assert [box.is_checked() for box in boxes.all()].count(False) == 1
+    expect(boxes.and_(page.locator(":not(:checked)"))).to_have_count(1)
     page.keyboard.press("Enter")
     page.wait_for_url("**/runs/*/")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from benchmark.rules.vocabulary import RunState, TrialState
 from runs.models import Run
@@ -36,16 +37,16 @@ def test_a_filter_is_kept_in_the_address_and_can_be_cleared(runs, open_page):
     page.get_by_label("State").select_option("finished")
     page.get_by_role("button", name="Filter").click()
 
-    assert "state=finished" in page.url
-    assert page.locator("[data-row]").count() == 3
+    page.wait_for_url("**state=finished*")
+    expect(page.locator("[data-row]")).to_have_count(3)
     page.get_by_role("link", name="Clear").click()
-    assert page.locator("[data-row]").count() == 4
+    expect(page.locator("[data-row]")).to_have_count(4)
 
 
 def test_a_filter_without_a_match_says_what_it_is(runs, open_page):
     page = open_page("/runs/?q=walrus")
 
-    assert page.get_by_text("The filter is text “walrus”.").is_visible()
+    expect(page.get_by_text("The filter is text “walrus”.")).to_be_visible()
 
 
 def test_ticked_runs_are_laid_beside_each_other_by_keys(runs, open_page):
@@ -56,4 +57,4 @@ def test_ticked_runs_are_laid_beside_each_other_by_keys(runs, open_page):
     page.get_by_role("button", name="Compare selected").click()
 
     page.wait_for_url("**/results/?**")
-    assert page.locator("table.leaders tbody tr").count() == 2
+    expect(page.locator("table.leaders tbody tr")).to_have_count(2)
