@@ -174,7 +174,8 @@ def _install_locked(*, anew: bool) -> None:
     count = sum("==" in line for line in REQUIREMENTS.read_text().splitlines())
     print(f"Installing {count} packages from requirements.lock.", flush=True)
     flags = ["--force-reinstall"] if anew else []
-    install(*flags, "--require-hashes", "--requirement", str(REQUIREMENTS))
+    # The lock names every package there is to be; what they ask of each other was settled when it was made.
+    install(*flags, "--no-deps", "--require-hashes", "--requirement", str(REQUIREMENTS))
 
 
 def _pip() -> list[str]:

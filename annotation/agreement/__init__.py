@@ -1,0 +1,1 @@
+"""Agreement between raters as plain numbers: no Django, no rows, no files."""
