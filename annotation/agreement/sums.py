@@ -36,7 +36,7 @@ class UnitSums:
 
     @property
     def n_labels(self) -> int:
-        return self.prevalence.shape[-1]
+        return int(self.prevalence.shape[-1])
 
     @classmethod
     def unpacked(cls, features: Floats, *, n_labels: int, n_raters: int) -> Self:
@@ -67,7 +67,7 @@ class PairSums:
 
     @property
     def n_labels(self) -> int:
-        return self.tables.shape[-1]
+        return int(self.tables.shape[-1])
 
     @classmethod
     def of_tables(cls, tables: NDArray[Any]) -> Self:
@@ -120,12 +120,12 @@ class GroupedSums:
     def weighted(self, multiplicities: Floats) -> Floats:
         """Return sums of clusters taken so many times: (B, K) -> (B, F)."""
         if isinstance(self.features, np.ndarray):
-            return multiplicities @ self.features
+            return np.asarray(multiplicities @ self.features)
         return np.asarray((self.features.T @ multiplicities.T).T)
 
     def rows(self) -> Floats:
         """The sums of each row: shape (K, F)."""
-        return self.features if isinstance(self.features, np.ndarray) else self.features.toarray()
+        return np.asarray(self.features if isinstance(self.features, np.ndarray) else self.features.toarray())
 
     def without_empty(self) -> GroupedSums:
         """Leave out the clusters in which nothing was counted."""
@@ -161,7 +161,7 @@ def quotient(numerator: Floats, denominator: Floats) -> Floats:
     top, bottom = np.broadcast_arrays(
         np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     )
-    return np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)
+    return np.asarray(np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
