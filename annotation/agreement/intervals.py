@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from annotation.agreement.sums import GroupedSums
-from annotation.agreement.values import Flag, Interval
+from annotation.agreement.values import Flag, Interval, Method
 from annotation.agreement.weights import Floats
 
 type Statistics = Callable[[Floats], Floats]
@@ -96,7 +96,7 @@ def student(
     return Interval(low=value - reach, high=min(most, value + reach), method=method, flags=flags)
 
 
-def wilson(share: float, n: float, *, method: str = "wilson", flags: tuple[Flag, ...] = ()) -> Interval:
+def wilson(share: float, n: float, *, method: str = Method.WILSON, flags: tuple[Flag, ...] = ()) -> Interval:
     """Return Wilson's score interval of a share of n (Wilson 1927); it never collapses at 0 or 1.
 
     Raises ValueError for n below 1.
