@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 type Floats = NDArray[np.float64]
+type Indices = NDArray[np.int64]
 
 CONFIDENCE = 0.95
 _MULTIPLICITIES = 4_000_000
@@ -21,16 +22,21 @@ class Bounds(NamedTuple):
     high: Floats
 
 
-def sums_by_group(values: Floats, group: NDArray[np.int64], *, n_groups: int) -> Floats:
-    """Return the sums, (..., n_groups), of values, (..., N), over the groups, (N,), none of them empty."""
-    order = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[order], np.arange(n_groups))
-    if (order[1:] > order[:-1]).all():
-        sorted_values = values
-    else:
-        sorted_values = values[..., order]
-    sums: Floats = np.add.reduceat(sorted_values, starts, axis=-1)
-    return sums
+def sums_by_group(values: Floats, group: Indices, *, n_groups: int) -> Floats:
+    """Return the sums, (..., n_groups), of values, (..., N), over groups, (N,) or (..., N)."""
+    shape = values.shape[:-1]
+    # Each sample of a batch has its own range of groups, so that one count serves all.
+    first = n_groups * np.arange(int(np.prod(shape)), dtype=np.int64).reshape(*shape, 1)
+    places = np.broadcast_to(group + first, values.shape).ravel()
+    sums = np.bincount(places, weights=values.ravel(), minlength=n_groups * first.size)
+    return sums.reshape(*shape, n_groups)
+
+
+def of_group(values: Floats, group: Indices) -> Floats:
+    """Return for each outcome, (..., N), the value, (..., n_groups), of its group, (N,) or (..., N)."""
+    if group.ndim == 1:
+        return values[..., group]
+    return np.take_along_axis(values, group, axis=-1)
 
 
 def variance_over_clusters(influence: Floats, share: Floats) -> Floats:
@@ -48,31 +54,37 @@ def variance_over_clusters(influence: Floats, share: Floats) -> Floats:
     return np.where(n_clusters > 1, variance, np.nan)
 
 
-def variance_of_draw(
-    parts: Floats, labelled: Floats, probability: Floats, stratum: NDArray[np.int64]
-) -> Floats:
+def variance_of_draw(parts: Floats, labelled: Floats, probability: Floats, stratum: Indices) -> Floats:
     """Return the variance, (...), of a sum over what was drawn, from the drawing alone.
 
     `parts`, (..., N): what each adds, already divided by its chance, 0 where it was not drawn; `labelled`,
-    (..., N): 1 where it was; `probability`, (..., N) or (N,): its chance; `stratum`, (N,).
+    (..., N): 1 where it was; `probability`, (..., N): its chance; `stratum`, (N,) or (..., N).
     Sum over strata of n_h / (n_h - 1) * sum (1 - p_i) (c_i - mean_h)^2: exact for a simple random sample of
     each stratum, close to it for unequal chances (Cochran 1977, Sampling Techniques, section 5.3; Deville
     1999, Survey Methodology 25). A stratum that gave one is not centred, which can only widen. What is
     labelled for certain adds nothing.
     """
-    n_strata = int(stratum.max()) + 1
-    left = labelled * (1.0 - probability)
-
-    def summed(values: Floats) -> Floats:
-        return sums_by_group(np.broadcast_to(values, parts.shape), stratum, n_groups=n_strata)
-
-    drawn = summed(labelled)
-    several = drawn > 1
-    mean = np.where(several, summed(parts) / np.maximum(drawn, 1.0), 0.0)
-    squares = summed(left * parts * parts) - 2 * mean * summed(left * parts) + mean * mean * summed(left)
-    lift = np.where(several, drawn / np.maximum(drawn - 1.0, 1.0), 1.0)
-    variance: Floats = np.maximum((lift * squares).sum(axis=-1), 0.0)
+    centred = labelled * (parts - of_group(_stratum_means(parts, labelled, stratum), stratum))
+    lift = of_group(_lift(labelled, stratum), stratum)
+    variance: Floats = (lift * (1.0 - probability) * centred * centred).sum(axis=-1)
     return variance
+
+
+def within_strata(parts: Floats, counts: Floats, labelled: Floats, stratum: Indices) -> Floats:
+    """Return what outcomes add, (..., N), to a sum over what was drawn when strata give fixed numbers.
+
+    `parts` as in `variance_of_draw`; `counts`, (..., N): 1 over the chance of what was drawn, else 0. Since
+    a stratum stands for as many outcomes as it has, what was drawn adds only its departure from the mean
+    of its stratum, and every outcome, drawn or not, adds that mean. (Deville 1999, Survey Methodology 25)
+    """
+    n_strata = int(stratum.max()) + 1
+    size = sums_by_group(counts, stratum, n_groups=n_strata)
+    several = sums_by_group(labelled, stratum, n_groups=n_strata) > 1
+    means = np.where(several, sums_by_group(parts, stratum, n_groups=n_strata) / np.maximum(size, 1.0), 0.0)
+    mean = of_group(means, stratum)
+    lift = np.sqrt(of_group(_lift(labelled, stratum), stratum))
+    added: Floats = lift * (parts - counts * mean) + mean
+    return added
 
 
 def plain_interval(value: Floats, se: Floats, df: Floats) -> Bounds:
@@ -113,6 +125,22 @@ def resampled_totals(sums: Floats, *, resamples: int, seed: int) -> Floats:
     at_once = max(1, _MULTIPLICITIES // n_clusters)
     pieces = [min(at_once, resamples - start) for start in range(0, resamples, at_once)]
     return np.concatenate([rng.multinomial(n_clusters, chances, size=size) @ sums for size in pieces])
+
+
+def _stratum_means(parts: Floats, labelled: Floats, stratum: Indices) -> Floats:
+    """Return the mean of what was drawn in each stratum, (..., H); 0 where that was one or none."""
+    n_strata = int(stratum.max()) + 1
+    drawn = sums_by_group(labelled, stratum, n_groups=n_strata)
+    sums = sums_by_group(labelled * parts, stratum, n_groups=n_strata)
+    means: Floats = np.where(drawn > 1, sums / np.maximum(drawn, 1.0), 0.0)
+    return means
+
+
+def _lift(labelled: Floats, stratum: Indices) -> Floats:
+    """Return n / (n - 1) of each stratum, (..., H), and 1 where it gave one or none."""
+    drawn = sums_by_group(labelled, stratum, n_groups=int(stratum.max()) + 1)
+    lift: Floats = np.where(drawn > 1, drawn / np.maximum(drawn - 1.0, 1.0), 1.0)
+    return lift
 
 
 def _expit(logits: Floats) -> Floats:

@@ -87,9 +87,9 @@ def corrected(
         separation=separation(basis),
         bias=bias(basis),
         power=float(basis.found.power) if basis.n_labelled else None,
-        n=sample.judge.size,
+        n=basis.n,
         n_labelled=basis.n_labelled,
-        n_clusters=sample.n_clusters,
+        n_clusters=basis.n_clusters,
         n_labelled_clusters=basis.n_labelled_clusters,
         flags=_flags_of((rogan_gladen, powered)),
     )
@@ -115,11 +115,11 @@ def _flags_of(figures: Sequence[Statistic]) -> tuple[Flag, ...]:
 
 
 def _raw(basis: Basis) -> Statistic:
-    df = np.asarray(basis.sample.n_clusters - 1.0)
+    df = np.asarray(basis.n_clusters - 1.0)
     se = np.sqrt(raw_variance(basis.sums, basis.found))
     bounds = logit_interval(basis.found.raw, se, df)
     method = "cluster-robust (CR3) over projects, logit; takes the judge to be right"
-    return value_of(basis.found.raw, se, bounds, n=basis.sample.judge.size, method=method)
+    return value_of(basis.found.raw, se, bounds, n=basis.n, method=method)
 
 
 def _rogan_gladen(basis: Basis, drawn: Estimates | None) -> Statistic:

@@ -49,7 +49,9 @@ class Basis:
     marks: Marks
     sums: Floats
     found: Estimates
+    n: int
     n_labelled: int
+    n_clusters: int
     n_labelled_clusters: int
 
     @classmethod
@@ -63,7 +65,9 @@ class Basis:
             marks=marks,
             sums=sums,
             found=estimates(sums.sum(axis=0)),
-            n_labelled=int(np.count_nonzero(marks.labelled_weight)),
+            n=int(np.count_nonzero(sample.weight)),
+            n_clusters=int(np.count_nonzero(sums[:, Column.W])),
+            n_labelled=int(np.count_nonzero(sample.seen)),
             n_labelled_clusters=int(np.count_nonzero(sums[:, Column.V])),
         )
 
@@ -83,12 +87,12 @@ class Basis:
 
     def se(self, slope: Floats) -> Floats:
         """The standard error of the estimate with a slope, for the target."""
-        if self.target is Target.PROJECTS:
-            return np.sqrt(corrected_variance(self.sums, self.found, slope))
         by_cluster = self.sample.draw is Draw.PROJECTS
-        return np.sqrt(
-            run_variance(self.marks, self.found, slope, stratum=self.sample.stratum, by_cluster=by_cluster)
-        )
+        if self.target is Target.PROJECTS:
+            return np.sqrt(
+                corrected_variance(self.marks, self.sums, self.found, slope, by_cluster=by_cluster)
+            )
+        return np.sqrt(run_variance(self.marks, self.found, slope, by_cluster=by_cluster))
 
     @property
     def df(self) -> Floats:
@@ -97,7 +101,7 @@ class Basis:
             return np.asarray(self.n_labelled_clusters - 1.0)
         if self.sample.draw is Draw.PROJECTS:
             return np.asarray(self.n_labelled_clusters - 2.0)
-        strata = np.unique(self.sample.stratum[self.marks.labelled_weight > 0]).size
+        strata = np.unique(self.sample.stratum[self.sample.seen]).size
         return np.asarray(self.n_labelled - strata - 1.0)
 
     @property
@@ -109,10 +113,10 @@ class Basis:
 
     def flags(self, value: float) -> tuple[Flag, ...]:
         """What is to be said of a corrected rate in this sample."""
-        gold = self.sample.gold[self.sample.labelled]
+        gold = self.sample.gold[self.sample.seen]
         rarer = min(np.count_nonzero(gold >= 0.5), np.count_nonzero(gold < 0.5))
         is_extreme = not 1 - MOST_MEASURED_RATE <= value <= MOST_MEASURED_RATE
-        seen = self.sample.judge[self.sample.labelled]
+        seen = self.sample.judge[self.sample.seen]
         said = {
             Flag.FEW_LABELLED_PROJECTS: self.n_labelled_clusters < ENOUGH_PROJECTS,
             Flag.FEW_LABELLED: self.n_labelled < ENOUGH_LABELLED,
@@ -132,6 +136,7 @@ def marks_of(sample: JudgedSample) -> Marks:
         weight=sample.weight,
         probability=np.where(sample.labelled, sample.probability, 1.0),
         cluster=sample.cluster,
+        stratum=sample.stratum,
     )
 
 

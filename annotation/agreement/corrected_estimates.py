@@ -16,11 +16,15 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annotation.agreement.cluster_variance import sums_by_group, variance_of_draw, variance_over_clusters
-
-type Floats = NDArray[np.float64]
+from annotation.agreement.cluster_variance import (
+    Floats,
+    Indices,
+    sums_by_group,
+    variance_of_draw,
+    variance_over_clusters,
+    within_strata,
+)
 
 _NOTHING = 1e-12
 
@@ -43,7 +47,8 @@ class Marks:
     """Any number of samples of N outcomes in C clusters: one, or a batch with leading axes.
 
     `judge` and `gold`, (..., N): credits, gold 0 where nobody labelled; `labelled`, (..., N): 1 where
-    somebody did, else 0; `weight` and `probability`, broadcast to (..., N); `cluster`, (N,).
+    somebody did, else 0; `weight` and `probability`, which broadcast to (..., N); `cluster`, (N,); `stratum`,
+    (N,) or (..., N).
     """
 
     judge: Floats
@@ -51,7 +56,8 @@ class Marks:
     labelled: Floats
     weight: Floats
     probability: Floats
-    cluster: NDArray[np.int64]
+    cluster: Indices
+    stratum: Indices
 
     @property
     def labelled_weight(self) -> Floats:
@@ -141,47 +147,48 @@ def raw_variance(sums: Floats, found: Estimates) -> Floats:
     return variance_over_clusters(influence, share)
 
 
-def corrected_variance(sums: Floats, found: Estimates, slope: Floats) -> Floats:
+def corrected_variance(
+    marks: Marks, sums: Floats, found: Estimates, slope: Floats, *, by_cluster: bool
+) -> Floats:
     """Return the variance over clusters, (...), of the estimate with a slope, (...), for projects like these.
 
-    Projects are taken as drawn from many, with all that they hold in common: the marks of people and the
-    errors of the judge. The slope is taken as known: its error meets a difference of two means of the judge
-    that is 0 but for chance, so that it is of second order. (PPI++, on power tuning; for the delta method of
-    Rogan-Gladen, Lang & Reiczigel 2014, Preventive Veterinary Medicine 113, section 2, whose two samples
-    are independent where ours are not)
+    Projects are taken as drawn from many, with all that their outcomes have in common: the marks of people and
+    the errors of the judge. The slope is taken as known: its error meets a difference of two means of the
+    judge that is 0 but for chance, so that it is of second order. Strata count unless whole projects were
+    drawn, `by_cluster`. (PPI++, on power tuning; for the delta method of Rogan-Gladen, Lang & Reiczigel 2014,
+    Preventive Veterinary Medicine 113, whose two samples are independent where ours are not)
     """
     w, v = sums[..., Column.W], sums[..., Column.V]
-    people = sums[..., Column.VY] - found.people[..., None] * v
-    seen = sums[..., Column.VF] - found.judge_seen[..., None] * v
-    every = sums[..., Column.WF] - found.raw[..., None] * w
-    residual = (people - slope[..., None] * seen) / _total(sums, Column.V)
-    influence = residual + slope[..., None] * every / _total(sums, Column.W)
-    return variance_over_clusters(influence, _share(sums, Column.V))
+    every = (sums[..., Column.WF] - found.raw[..., None] * w) / _total(sums, Column.W)
+    if by_cluster:
+        people = sums[..., Column.VY] - found.people[..., None] * v
+        seen = sums[..., Column.VF] - found.judge_seen[..., None] * v
+        residual = (people - slope[..., None] * seen) / _total(sums, Column.V)
+    else:
+        parts = _residual_parts(marks, found, slope)
+        counts = marks.labelled / marks.probability
+        added = within_strata(parts, counts, marks.labelled, marks.stratum)
+        residual = sums_by_group(added, marks.cluster, n_groups=v.shape[-1])
+    return variance_over_clusters(residual + slope[..., None] * every, _share(sums, Column.V))
 
 
-def run_variance(
-    marks: Marks, found: Estimates, slope: Floats, *, stratum: NDArray[np.int64], by_cluster: bool
-) -> Floats:
+def run_variance(marks: Marks, found: Estimates, slope: Floats, *, by_cluster: bool) -> Floats:
     """Return the variance, (...), of the estimate with a slope, (...), for this very run.
 
     The outcomes and all marks are taken as they are; only which of them people saw is chance, so that
-    projects' likeness is no source of error unless whole projects were drawn, `by_cluster`. Then strata,
-    (N,), are not used. (Cochran 1977, Sampling Techniques, section 7.3, the regression estimator)
+    projects' likeness is no source of error unless whole projects were drawn, `by_cluster`. Then strata
+    do not count. (Cochran 1977, Sampling Techniques, section 7.3, the regression estimator)
     """
-    people = marks.gold - found.people[..., None]
-    seen = marks.judge - found.judge_seen[..., None]
-    v = marks.labelled_weight
-    parts = v * (people - slope[..., None] * seen) / v.sum(axis=-1, keepdims=True)
-    chance = np.broadcast_to(marks.probability, parts.shape)
-    labelled = np.broadcast_to(marks.labelled, parts.shape)
-    if by_cluster:
-        n_clusters = int(marks.cluster.max()) + 1
-        size = sums_by_group(labelled, marks.cluster, n_groups=n_clusters)
-        chance = sums_by_group(labelled * chance, marks.cluster, n_groups=n_clusters) / np.maximum(size, 1.0)
-        parts = sums_by_group(parts, marks.cluster, n_groups=n_clusters)
-        labelled = (size > 0).astype(np.float64)
-        stratum = np.zeros(n_clusters, dtype=np.int64)
-    return variance_of_draw(parts, labelled, chance, stratum)
+    parts = _residual_parts(marks, found, slope)
+    labelled, chance = marks.labelled, np.broadcast_to(marks.probability, parts.shape)
+    if not by_cluster:
+        return variance_of_draw(parts, labelled, chance, marks.stratum)
+    n_clusters = int(marks.cluster.max()) + 1
+    size = sums_by_group(labelled, marks.cluster, n_groups=n_clusters)
+    chance = sums_by_group(labelled * chance, marks.cluster, n_groups=n_clusters) / np.maximum(size, 1.0)
+    of_clusters = sums_by_group(parts, marks.cluster, n_groups=n_clusters)
+    is_drawn = (size > 0).astype(np.float64)
+    return variance_of_draw(of_clusters, is_drawn, chance, np.zeros(n_clusters, dtype=np.int64))
 
 
 def separation_variance(sums: Floats, found: Estimates) -> Floats:
@@ -200,6 +207,15 @@ def share_variance(part: Floats, whole: Floats) -> Floats:
     total = whole.sum(axis=-1, keepdims=True)
     share = _ratio(part.sum(axis=-1, keepdims=True), total)
     return variance_over_clusters(_ratio(part - share * whole, total), _ratio(whole, total))
+
+
+def _residual_parts(marks: Marks, found: Estimates, slope: Floats) -> Floats:
+    """What each labelled outcome adds, (..., N): its weight times how far people are from what the judge tells."""
+    people = marks.gold - found.people[..., None]
+    seen = marks.judge - found.judge_seen[..., None]
+    v = marks.labelled_weight
+    parts: Floats = v * (people - slope[..., None] * seen) / v.sum(axis=-1, keepdims=True)
+    return parts
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

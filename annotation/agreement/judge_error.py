@@ -22,7 +22,7 @@ def error_rate(basis: Basis, *, of_passed: bool) -> Statistic:
     v, passed, seen, both = (basis.sums[:, each] for each in (Column.V, Column.VY, Column.VF, Column.VYF))
     whole = passed if of_passed else v - passed
     part = both if of_passed else whole - (seen - both)
-    n = int(np.count_nonzero(basis.sample.gold == (1.0 if of_passed else 0.0)))
+    n = int(np.count_nonzero(basis.sample.gold[basis.sample.seen] == (1.0 if of_passed else 0.0)))
     if not n or not whole.sum() > 0:
         return Undefined(Reason.NO_POSITIVE_IN_GOLD if of_passed else Reason.NO_NEGATIVE_IN_GOLD)
     se = np.sqrt(share_variance(part, whole))

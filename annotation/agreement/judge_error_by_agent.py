@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from annotation.agreement.cluster_variance import Floats, sums_by_group
-from annotation.agreement.corrected_basis import marks_of
+from annotation.agreement.cluster_variance import Floats, Indices, sums_by_group
 from annotation.agreement.judged_sample import JudgedSample
 from annotation.agreement.values import Reason, Undefined
 
@@ -92,23 +91,21 @@ def error_by_agent(sample: JudgedSample, error: Error = Error.BIAS) -> ErrorTest
     An agent with fewer than 5 labelled outcomes (RATES: of either class) is left out. Undefined with fewer
     than two agents or too few projects, without spread, and for RATES where people gave graded marks.
     """
-    if not sample.labelled.any():
+    if not sample.seen.any():
         return Undefined(Reason.NOT_LABELLED)
     if error is Error.RATES and not sample.is_gold_binary:
         return Undefined(Reason.NOT_TWO_LABELS)
     kept = _with_enough_labels(sample, error)
     if kept.sum() < 2:
         return Undefined(Reason.TOO_FEW)
-    of_kept = sample.only(kept[sample.agent] & sample.labelled)
-    agents = np.unique(of_kept.agent, return_inverse=True)[1]
-    marks = marks_of(of_kept)
-    v, passed = marks.labelled_weight, marks.gold
-    pieces = [(marks.judge - marks.gold, v)]
+    chosen = sample.seen & kept[sample.agent]
+    agents, clusters = _renumbered(sample.agent[chosen]), _renumbered(sample.cluster[chosen])
+    judge, gold = sample.judge[chosen], sample.gold[chosen]
+    v = sample.weight[chosen] / sample.probability[chosen]
+    pieces = [(judge - gold, v)]
     if error is Error.RATES:
-        pieces = [(marks.judge, v * passed), (marks.judge, v * (1 - passed))]
-    scores = np.concatenate(
-        [agent_scores(values, weights, agents, of_kept.cluster) for values, weights in pieces], axis=-1
-    )
+        pieces = [(judge, v * gold), (judge, v * (1 - gold))]
+    scores = np.concatenate([agent_scores(*piece, agents, clusters) for piece in pieces], axis=-1)
     n_clusters, q = scores.shape
     if n_clusters <= q + 1:
         return Undefined(Reason.TOO_FEW)
@@ -116,8 +113,7 @@ def error_by_agent(sample: JudgedSample, error: Error = Error.BIAS) -> ErrorTest
     if np.isnan(squared):
         return Undefined(Reason.NO_VARIATION)
     f = float(squared) * (n_clusters - q) / (q * (n_clusters - 1))
-    difference = v * (marks.judge - marks.gold)
-    biases = np.bincount(agents, weights=difference) / np.bincount(agents, weights=v)
+    biases = np.bincount(agents, weights=v * (judge - gold)) / np.bincount(agents, weights=v)
     return ErrorTest(
         error=error,
         f=f,
@@ -129,9 +125,7 @@ def error_by_agent(sample: JudgedSample, error: Error = Error.BIAS) -> ErrorTest
     )
 
 
-def agent_scores(
-    values: Floats, weights: Floats, agent: NDArray[np.int64], cluster: NDArray[np.int64]
-) -> Floats:
+def agent_scores(values: Floats, weights: Floats, agent: Indices, cluster: Indices) -> Floats:
     """Return what clusters add to each agent's departure from the mean of all, (..., C, agents - 1).
 
     `values` and `weights`, (..., N). The last agent's is what the others' leave, and is not returned. An
@@ -163,13 +157,17 @@ def hotelling(scores: Floats) -> Floats:
 
 
 def _with_enough_labels(sample: JudgedSample, error: Error) -> NDArray[np.bool_]:
-    def count(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def count(mask: NDArray[np.bool_]) -> Indices:
         return np.bincount(sample.agent[mask], minlength=len(sample.agents)).astype(np.int64)
 
     if error is Error.BIAS:
-        return count(sample.labelled & (sample.weight > 0)) >= FEWEST_LABELLED
-    fewest = np.minimum(count(sample.gold == 1.0), count(sample.gold == 0.0))
+        return count(sample.seen) >= FEWEST_LABELLED
+    fewest = np.minimum(count(sample.seen & (sample.gold == 1.0)), count(sample.seen & (sample.gold == 0.0)))
     return fewest >= FEWEST_LABELLED
+
+
+def _renumbered(names: Indices) -> Indices:
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
 def _points(bias: float) -> str:

@@ -125,7 +125,7 @@ class JudgedSample:
     @property
     def is_gold_binary(self) -> bool:
         """Whether people gave full credit or none, and nothing between."""
-        return bool(np.isin(self.gold[self.labelled], (0.0, 1.0)).all())
+        return bool(np.isin(self.gold[self.seen], (0.0, 1.0)).all())
 
     @property
     def is_covered(self) -> bool:
@@ -137,19 +137,18 @@ class JudgedSample:
         """Whether every outcome that counts was labelled, so that nothing is left to be estimated."""
         return bool(self.labelled[self.weight > 0].all())
 
+    @property
+    def seen(self) -> Mask:
+        """What was labelled and counts, (N,)."""
+        return self.labelled & (self.weight > 0)
+
     def only(self, mask: Mask) -> JudgedSample:
-        """Return the outcomes of a mask, (N,), which keep the chances that they were drawn with."""
-        return replace(
-            self,
-            judge=self.judge[mask],
-            gold=self.gold[mask],
-            cluster=_indices(self.cluster[mask]),
-            weight=self.weight[mask],
-            probability=self.probability[mask],
-            stratum=_indices(self.stratum[mask]),
-            stratum_size=self.stratum_size[mask],
-            agent=self.agent[mask],
-        )
+        """Return the sample in which nothing but a mask, (N,), counts.
+
+        The others stay with weight 0, since they were drawn by the same luck: how many of a part are labelled
+        is chance too. (Cochran 1977, Sampling Techniques, section 2.13, on domains)
+        """
+        return replace(self, weight=np.where(mask, self.weight, 0.0))
 
 
 def all_passed(
@@ -187,14 +186,16 @@ def all_passed(
     else:
         np.multiply.at(chance, groups, np.where(sample.labelled, _chance_in_turn(sample, groups), 1.0))
     np.minimum.at(chance, groups, np.where(sample.probability > 0, 1.0, 0.0))
-    if np.count_nonzero(~np.isnan(gold)) < least:
+    counts = np.zeros(names.size)
+    np.maximum.at(counts, groups, np.where(sample.weight > 0, 1.0, 0.0))
+    if np.count_nonzero(~np.isnan(gold) & (counts > 0)) < least:
         return Undefined(Reason.NOT_LABELLED_WHOLE)
     return replace(
         sample,
         judge=judge,
         gold=gold,
         cluster=_indices(sample.cluster[first]),
-        weight=np.ones(names.size) if weight is None else np.asarray(weight, dtype=np.float64),
+        weight=counts if weight is None else counts * np.asarray(weight, dtype=np.float64),
         probability=chance,
         # Where one group was drawn from several strata, groups were not drawn in strata.
         stratum=sample.stratum[first] if is_stratified else np.zeros(names.size, dtype=np.int64),
