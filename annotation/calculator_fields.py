@@ -37,7 +37,9 @@ class Typed:
         if number is not None and (text.endswith("%") or number > 1):
             number /= 100
         if number is None or not 0 <= number <= 1:
-            self.problems[name] = f"{self._values[name] or 'Nothing'} is no share. Give one such as 0.8 or 80%."
+            self.problems[name] = (
+                f"{self._values[name] or 'Nothing'} is no share. Give one such as 0.8 or 80%."
+            )
             return 0.0
         return number
 

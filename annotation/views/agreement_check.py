@@ -107,7 +107,9 @@ def _answer(answer: Examination) -> dict[str, Any]:
     return shown | {
         "stats": _stats(found, answer),
         "rows": _rows(found),
-        "more": whole(found.n_tables - min(found.n_tables, TABLES_SHOWN)) if found.n_tables > TABLES_SHOWN else "",
+        "more": whole(found.n_tables - min(found.n_tables, TABLES_SHOWN))
+        if found.n_tables > TABLES_SHOWN
+        else "",
         "heads": [_LABELS[figure] for figure in Figure],
         "kind": "consistent" if answer.consistent is not None else "nearest",
     }
@@ -128,7 +130,9 @@ def _stats(found: TableSet, answer: Examination) -> list[dict[str, Any]]:
         {
             "label": "Always Pass, %",
             "value": _ends(found.always_pass, "{:.1f}", 100),
-            "under": f"accuracy, beside {points(printed.share)}% printed" if printed is not None else "accuracy",
+            "under": f"accuracy, beside {points(printed.share)}% printed"
+            if printed is not None
+            else "accuracy",
             "is_hot": bool(answer.always_pass_wins),
         },
     ]

@@ -57,7 +57,8 @@ def plan(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "area": "agreement",
         "targets": [
-            {"value": each.value, "label": label, "is_current": each is target} for each, label in _TARGETS.items()
+            {"value": each.value, "label": label, "is_current": each is target}
+            for each, label in _TARGETS.items()
         ],
         "target": _TARGETS[target],
         "wanted": _wanted_fields(typed),
@@ -87,8 +88,16 @@ def _of_judge(target: Target, expected: Expected, *, width: float, lying: Cluste
     curve = [(each, _outcomes(target, expected, width=each, lying=lying)) for each in WIDTHS]
     return {
         "stats": [
-            {"label": "Outcomes", "value": whole(plan.outcomes), "under": "that people mark and the judge too"},
-            {"label": "Projects", "value": whole(plan.projects), "under": f"{lying.per_project:,} outcomes of each"},
+            {
+                "label": "Outcomes",
+                "value": whole(plan.outcomes),
+                "under": "that people mark and the judge too",
+            },
+            {
+                "label": "Projects",
+                "value": whole(plan.projects),
+                "under": f"{lying.per_project:,} outcomes of each",
+            },
             {
                 "label": f"Expected {_TARGETS[target][0].lower()}{_TARGETS[target][1:]}"
                 if target is not Target.F1 and target is not Target.KAPPA
@@ -106,7 +115,9 @@ def _of_judge(target: Target, expected: Expected, *, width: float, lying: Cluste
             _curve(curve, wanted=(width, plan.outcomes), size=size, target=_TARGETS[target])
             for size in (CURVE, NARROW)
         ],
-        "spread": [_spread_row(target, expected, width=width, lying=lying, per_project=each) for each in PER_PROJECT],
+        "spread": [
+            _spread_row(target, expected, width=width, lying=lying, per_project=each) for each in PER_PROJECT
+        ],
     }
 
 
@@ -164,7 +175,9 @@ def _expected_fields(typed: Typed) -> list[Any]:
     return [
         typed.field("prevalence", "Prevalence of Pass", "The share that people pass."),
         typed.field("recall", "Recall", "Of what people pass, the share the judge passes."),
-        typed.field("specificity", "Specificity", "Of what people do not pass, the share the judge does not."),
+        typed.field(
+            "specificity", "Specificity", "Of what people do not pass, the share the judge does not."
+        ),
     ]
 
 
