@@ -136,14 +136,10 @@ def _following(outcomes: JudgedOutcomes) -> tuple[NextStratum, ...]:
         places[place] += 1
         labelled[place] += not np.isnan(gold)
         wrong[place] += not np.isnan(gold) and gold != judge
+    order = sorted(places)
     strata = [
-        Stratum(
-            name=f"{agent}\n{mark}",
-            outcomes=outcomes_,
-            labelled=labelled[agent, mark],
-            wrong=wrong[agent, mark],
-        )
-        for (agent, mark), outcomes_ in sorted(places.items())
+        Stratum(name=str(number), outcomes=places[place], labelled=labelled[place], wrong=wrong[place])
+        for number, place in enumerate(order)
     ]
     more = label_next(strata, budget=BUDGET)
     return tuple(
@@ -155,8 +151,7 @@ def _following(outcomes: JudgedOutcomes) -> tuple[NextStratum, ...]:
             wrong=stratum.wrong,
             more=more[stratum.name],
         )
-        for stratum in strata
-        for agent, mark in [stratum.name.split("\n")]
+        for (agent, mark), stratum in zip(order, strata, strict=True)
     )
 
 
