@@ -189,7 +189,7 @@ def _frame(campaign: Campaign, asked: Asked) -> dict[str, Any]:
         ]
         if campaign.mark_set == MarkSet.SCALES
         else [],
-        "query": asked.query(),
+        "same": asked.query(),
     }
 
 
