@@ -41,7 +41,13 @@ NOTES = {
 
 
 def compared(
-    *, projects: int = 24, agents: int = 4, marks: str = "three", size: int = 17, seed: int = 7, is_blind: bool = True
+    *,
+    projects: int = 24,
+    agents: int = 4,
+    marks: str = "three",
+    size: int = 17,
+    seed: int = 7,
+    is_blind: bool = True,
 ) -> dict[str, Any]:
     """A closed campaign: a judge that is kind to failures, and people of whom two mark each third trial."""
     luck = Random(seed)  # noqa: S311  # the same scene each time
@@ -89,8 +95,20 @@ def scored(*, seed: int = 5) -> dict[str, Any]:
     of = stage_set.benchmark(f"rated-{Campaign.objects.count()}", tasks=PROJECTS[:16])
     runs = [_judged(of, agent, luck, projects=16) for agent in AGENTS[:2]]
     scales = [
-        {"key": "design", "title": "Design", "definition": "How well made is it?", "minimum": 0, "maximum": 100},
-        {"key": "meaning", "title": "Meaning", "definition": "Does it do what was asked?", "minimum": 0, "maximum": 100},
+        {
+            "key": "design",
+            "title": "Design",
+            "definition": "How well made is it?",
+            "minimum": 0,
+            "maximum": 100,
+        },
+        {
+            "key": "meaning",
+            "title": "Meaning",
+            "definition": "Does it do what was asked?",
+            "minimum": 0,
+            "maximum": 100,
+        },
     ]
     made = Campaign.objects.create(
         name="Ratings of design", mark_set=MarkSet.SCALES, scales=scales, seed=seed, overlap=3,
@@ -101,7 +119,9 @@ def scored(*, seed: int = 5) -> dict[str, Any]:
     opening.open_campaign(made, by=User.objects.get(username=NAME))
     truth = {item: luck.gauss(62, 17) for item in made.items.order_by("pk").values_list("pk", flat=True)}
     kindness = {pk: luck.gauss(0, 6) for pk in made.annotators.order_by("pk").values_list("pk", flat=True)}
-    rows = list(Annotation.objects.filter(assignment__campaign=made).select_related("assignment").order_by("pk"))
+    rows = list(
+        Annotation.objects.filter(assignment__campaign=made).select_related("assignment").order_by("pk")
+    )
     for row in rows:
         person = row.assignment.annotator_id
         assert person is not None
@@ -116,9 +136,7 @@ def _judged(of: Any, agent: str, luck: Random, *, projects: int) -> Run:
     made = stage_set.run(of, agent=agent)
     share = {"heron-2": 0.96, "marlin-xl": 0.93, "quill-34b": 0.9, "tern-9b": 0.82}[agent]
     for key in PROJECTS[:projects]:
-        letters = "".join(
-            "p" if luck.random() < share else luck.choice("af") for _ in stage_set.RUBRIC
-        )
+        letters = "".join("p" if luck.random() < share else luck.choice("af") for _ in stage_set.RUBRIC)
         stage_set.trial(made, key, [letters])
     return made
 
@@ -127,10 +145,14 @@ def _mark(made: Campaign, luck: Random, *, hand_in: bool) -> None:
     """People pass what the judge passed, mostly; a lenient judge's passes fail more often for some agents."""
     now = timezone.now()
     truth: dict[int, Mark] = {}
-    agent_of = dict(Round.objects.filter(items__campaign=made).values_list("pk", "trial__run__code_agent_label"))
+    agent_of = dict(
+        Round.objects.filter(items__campaign=made).values_list("pk", "trial__run__code_agent_label")
+    )
     is_three = made.mark_set == MarkSet.THREE
     rows = list(
-        Annotation.objects.filter(assignment__campaign=made).select_related("item", "assignment").order_by("pk")
+        Annotation.objects.filter(assignment__campaign=made)
+        .select_related("item", "assignment")
+        .order_by("pk")
     )
     for place, row in enumerate(rows):
         item = row.item
@@ -156,7 +178,9 @@ def _truth(judge: str, agent: str, luck: Random, *, is_three: bool) -> Mark:
         if luck.random() > too_kind:
             return Mark.PASS
         return Mark.PARTIAL if is_three and luck.random() < 0.5 else Mark.FAIL
-    return Mark.PASS if luck.random() < 0.45 else Mark.PARTIAL if is_three and luck.random() < 0.4 else Mark.FAIL
+    return (
+        Mark.PASS if luck.random() < 0.45 else Mark.PARTIAL if is_three and luck.random() < 0.4 else Mark.FAIL
+    )
 
 
 def _hand_in(made: Campaign) -> None:
