@@ -15,6 +15,7 @@ from annotation.agreement_shown import (
     counts_of,
     forest_of,
     headline,
+    most_disputed,
     stats_of,
 )
 from annotation.campaign_agreement import CampaignMarks
@@ -22,7 +23,7 @@ from annotation.campaign_corrected import BUDGET, corrected_runs, judged_outcome
 from annotation.campaign_findings import Comparison, Folding, comparison, kept, kept_ceiling, kept_groups
 from annotation.campaign_ratings import JUDGE
 from annotation.compared_outcomes import Show, counts_by_show, outcome_page
-from annotation.corrected_shown import corrected_charts, corrected_rows
+from annotation.corrected_shown import corrected_charts, corrected_notes, corrected_rows
 from annotation.models import Campaign
 from annotation.pages.agreement_asked import Asked
 from annotation.statistic_names import interval_text, remark_text, value_text, words_of
@@ -36,8 +37,11 @@ def judge_context(
     ceiling = kept_ceiling(marks, asked.folding, report=report, key=key)
     groups = kept_groups(compared, asked.by, report=report, key=key)
     hrefs = [f"{asked.query(group=group.name, people='', said='')}#outcomes" for group in groups]
+    drawn = most_disputed(groups)
+    drawn_hrefs = [href for group, href in zip(groups, hrefs, strict=True) if group in drawn]
     assert marks.as_one is not None
     return {
+        "left_out_of_chart": len(groups) - len(drawn),
         "compared": compared,
         "title": f"{judge_words(compared.judge)} against people",
         "n": whole(compared.pair.n),
@@ -73,7 +77,8 @@ def judge_context(
         ],
         "by_words": BY_WORDS[asked.by],
         "forest": [
-            forest_of(compared, groups, ceiling, by=asked.by, hrefs=hrefs, width=width) for width in WIDTHS
+            forest_of(compared, drawn, ceiling, by=asked.by, hrefs=drawn_hrefs, width=width)
+            for width in WIDTHS
         ],
         "groups": [
             {
@@ -88,7 +93,7 @@ def judge_context(
             }
             for group, href in zip(groups, hrefs, strict=True)
         ],
-        "caption": caption(report, compared),
+        "caption": caption(report, compared, by=asked.by),
         "has_ceiling": ceiling is not None,
         "all_statistics": all_statistics(compared.pair.statistics, report),
         "judge_rows": _judge_rows(marks, report, asked),
@@ -167,6 +172,7 @@ def corrected_context(campaign: Campaign, marks: CampaignMarks, asked: Asked) ->
     found = kept(outcomes.key, "corrected", lambda: corrected_runs(outcomes))
     return {
         "corrected": corrected_rows(found),
+        "corrected_notes": corrected_notes(found),
         "corrected_charts": corrected_charts(found),
         "error_warning": getattr(found.test, "warning", None),
         "error_test": found.test,
@@ -183,7 +189,8 @@ def _warnings(report: Report, compared: Comparison) -> list[str]:
     for warning in report.warnings:
         if warning.startswith(f"{key}a judge that") or any(map(warning.startswith, about_others)):
             continue
-        text = warning.removeprefix(key)
+        # In a campaign clusters are projects, which is what its pages call them.
+        text = warning.removeprefix(key).replace("clusters", "projects")
         shown.append(text[:1].upper() + text[1:])
     return shown
 

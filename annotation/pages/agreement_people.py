@@ -24,7 +24,12 @@ def people_context(campaign: Campaign, marks: CampaignMarks, report: Report, ask
         "title": "People among themselves",
         "n": whole(ratings.n_units),
         "stats": people_stats(report),
-        "warnings": report.warnings,
+        "warnings": [
+            warning.replace("clusters", "projects")
+            for warning in report.warnings
+            # Scores have no list of labels that could have been declared.
+            if ratings.numbers is None or not warning.startswith("The labels were not declared")
+        ],
         "pair_heads": pair_heads(report),
         "pairs": [
             {

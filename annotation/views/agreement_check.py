@@ -26,7 +26,7 @@ from benchmark.display import UNDEFINED, counted, whole
 
 TABLES_SHOWN = 12
 EXAMPLE = {"accuracy": "93.35", "precision": "97.37", "recall": "95.68", "f1": "96.52", "n": "3576"}
-"""Of the judge of Asuka-Bench (section 4.4)."""
+"""What Asuka-Bench prints about its judge."""
 _LABELS = {
     Figure.ACCURACY: "Accuracy",
     Figure.PRECISION: "Precision",

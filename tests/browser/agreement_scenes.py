@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation import opening
-from annotation.drafting import set_known_answers
 from annotation.designing import KnownAnswer
+from annotation.drafting import set_known_answers
 from annotation.models import Annotation, Assignment, Campaign
 from annotation.vocabulary import Distribution, EnvironmentProblem, MarkSet, SampleMethod
 from benchmark.rules.vocabulary import Mark
@@ -50,7 +50,7 @@ def compared(
     is_blind: bool = True,
 ) -> dict[str, Any]:
     """A closed campaign: a judge that is kind to failures, and people of whom two mark each third trial."""
-    luck = Random(seed)  # noqa: S311  # the same scene each time
+    luck = Random(seed)  # the same scene each time
     of = stage_set.benchmark(f"village-{Campaign.objects.count()}", tasks=PROJECTS[:projects])
     runs = [_judged(of, agent, luck, projects=projects) for agent in AGENTS[:agents]]
     made = Campaign.objects.create(
@@ -91,7 +91,7 @@ def not_handed_in() -> dict[str, Any]:
 
 def scored(*, seed: int = 5) -> dict[str, Any]:
     """A campaign in which three people rate the same applications."""
-    luck = Random(seed)  # noqa: S311  # the same scene each time
+    luck = Random(seed)  # the same scene each time
     of = stage_set.benchmark(f"rated-{Campaign.objects.count()}", tasks=PROJECTS[:16])
     runs = [_judged(of, agent, luck, projects=16) for agent in AGENTS[:2]]
     scales = [
