@@ -53,7 +53,9 @@ urlpatterns = [
     path("campaigns/new/", setup.new, name="new_campaign"),
     path(_CAMPAIGN, progress.campaign, name="campaign"),
     path(f"{_CAMPAIGN}agreement/", agreement.agreement, name="agreement"),
-    path(f"{_CAMPAIGN}agreement/<slug:name>.<slug:kind>", agreement.agreement_file, name="agreement_file"),
+    path(
+        f"{_CAMPAIGN}agreement/<slug:file>.<slug:extension>", agreement.agreement_file, name="agreement_file"
+    ),
     path(f"{_CAMPAIGN}calibration/", calibration.calibration, name="calibration"),
     path(f"{_CAMPAIGN}close/", states.close, name="close"),
     path(f"{_CAMPAIGN}comments/", threads.threads, name="threads"),

@@ -59,24 +59,24 @@ def agreement(request: HttpRequest, campaign_id: int) -> HttpResponse:
 
 @leads_only
 @require_safe
-def agreement_file(request: HttpRequest, campaign_id: int, name: str, kind: str) -> HttpResponse:
+def agreement_file(request: HttpRequest, campaign_id: int, file: str, extension: str) -> HttpResponse:
     """Send the report or a chart of it as a file."""
     campaign = _campaign(request, campaign_id)
     asked = with_scale(campaign, Asked.of(request.GET.dict()))
-    if (name, kind) not in _FILES:
+    if (file, extension) not in _FILES:
         raise Http404("There is no such file.")
     try:
         marks = read_marks(campaign, scale=asked.scale)
     except RatingsError as error:
         raise Http404(str(error)) from error
     report = kept_report(campaign, marks, key=content_key(campaign, marks))
-    if kind == "svg":
-        text = as_svg(_chart(name, campaign, marks, report, asked))
+    if extension == "svg":
+        text = as_svg(_chart(file, campaign, marks, report, asked))
     else:
-        text = written(report, _FORMATS[kind])
-    audit.note(request.user, "export", f"campaign:{campaign.pk}", kind=f"agreement {name}.{kind}")
-    answer = HttpResponse(text, content_type=_TYPES[kind])
-    answer["Content-Disposition"] = f'attachment; filename="campaign-{campaign.pk}-{name}.{kind}"'
+        text = written(report, _FORMATS[extension])
+    audit.note(request.user, "export", f"campaign:{campaign.pk}", kind=f"agreement {file}.{extension}")
+    answer = HttpResponse(text, content_type=_TYPES[extension])
+    answer["Content-Disposition"] = f'attachment; filename="campaign-{campaign.pk}-{file}.{extension}"'
     return answer
 
 
