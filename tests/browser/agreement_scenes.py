@@ -89,11 +89,11 @@ def not_handed_in() -> dict[str, Any]:
     return {"campaign": made.pk}
 
 
-def scored(*, seed: int = 5) -> dict[str, Any]:
+def scored(*, projects: int = 16, seed: int = 5) -> dict[str, Any]:
     """A campaign in which three people rate the same applications."""
     luck = Random(seed)  # the same scene each time
-    of = stage_set.benchmark(f"rated-{Campaign.objects.count()}", tasks=PROJECTS[:16])
-    runs = [_judged(of, agent, luck, projects=16) for agent in AGENTS[:2]]
+    of = stage_set.benchmark(f"rated-{Campaign.objects.count()}", tasks=PROJECTS[:projects])
+    runs = [_judged(of, agent, luck, projects=projects) for agent in AGENTS[:2]]
     scales = [
         {
             "key": "design",
