@@ -11,18 +11,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.agreement.cluster_variance import Bounds, logit_interval, plain_interval
+from annotation.agreement.cluster_variance import (
+    Bounds,
+    Floats,
+    Indices,
+    logit_interval,
+    plain_interval,
+    resampled_totals,
+)
 from annotation.agreement.corrected_basis import ENOUGH_OF_EACH_CLASS, ENOUGH_PROJECTS, MOST_MEASURED_RATE
 from annotation.agreement.corrected_estimates import (
     Column,
-    Floats,
     Marks,
+    Method,
     cluster_sums,
     corrected_variance,
     estimates,
     raw_variance,
     run_variance,
 )
+from annotation.agreement.judged_sample import Draw
 
 RUNS = 4000
 SEED = 20_260
@@ -35,8 +43,8 @@ class World:
 
     Each project has a pass rate, a sensitivity and a specificity of its own, from beta distributions with the
     given means and the intraclass correlation `likeness`. Outcomes weigh 1, or 1 to 3 where they are
-    `weighted`, with heavier ones failing more often. `labelled` outcomes are drawn, all with one chance or,
-    `by_mark`, half of them from those that the judge failed.
+    `weighted`, with heavier ones failing more often. About `labelled` outcomes are drawn: all with one chance,
+    or half of them from those that the judge failed, `by_mark`, or as whole projects.
     """
 
     prevalence: float
@@ -47,6 +55,7 @@ class World:
     likeness: float = 0.1
     weighted: bool = False
     by_mark: bool = False
+    draw: Draw = Draw.OUTCOMES
 
 
 LENIENT = (0.97, 0.6)
@@ -86,6 +95,7 @@ class Simulated:
     """A batch of runs with what is true of each: of this run, (R,), and of projects like these."""
 
     marks: Marks
+    by_cluster: bool
     true_of_run: Floats
     true_of_projects: float
 
@@ -103,6 +113,17 @@ def main() -> int:
         if must_hold:
             missed += any(not LEAST <= share <= MOST for share in measured.corrected)
             missed += max(measured.raw_run, measured.raw_projects) >= LEAST
+    print(
+        "\n| bootstrap over projects | projects | pass rate | Rogan-Gladen | PPI++ |\n| --- | --- | --- | --- | --- |"
+    )
+    for projects, prevalence in ((100, 0.7), (100, 0.95), (20, 0.7), (20, 0.95)):
+        world = World(prevalence=prevalence, projects=projects)
+        shares = bootstrap_coverage(world, runs=max(1, runs // 4), seed=SEED, resamples=500)
+        print(
+            f"| {runs // 4} runs | {projects} | {100 * prevalence:.0f} | "
+            + " | ".join(f"{100 * share:.1f}" for share in shares)
+            + " |"
+        )
     print(f"outside 93.5 to 96.5 where it must be inside, or raw inside: {missed} rows")
     return 1 if missed else 0
 
@@ -118,6 +139,9 @@ def worlds() -> Iterator[tuple[World, bool]]:
         yield replace(world, prevalence=0.95), False
         for prevalence in (0.5, 0.9, 0.95):
             yield replace(world, prevalence=prevalence, projects=20), False
+        whole = replace(world, prevalence=0.7, draw=Draw.PROJECTS)
+        yield whole, False
+        yield replace(whole, projects=200, labelled=1500), False
 
 
 def coverage(world: World, *, runs: int, seed: int, at_once: int = 250) -> Coverage:
@@ -128,6 +152,18 @@ def coverage(world: World, *, runs: int, seed: int, at_once: int = 250) -> Cover
     ]
     means = {name: float(np.concatenate([part[name] for part in parts]).mean()) for name in parts[0]}
     return Coverage(world=world, runs=runs, **means)
+
+
+def bootstrap_coverage(world: World, *, runs: int, seed: int, resamples: int) -> tuple[float, float]:
+    """Return how often percentile intervals over projects hold: Rogan-Gladen's, prediction-powered."""
+    batch = simulated(world, runs=runs, rng=np.random.default_rng(seed))
+    held = np.zeros(2)
+    for number, sums in enumerate(cluster_sums(batch.marks)):
+        drawn = estimates(resampled_totals(sums, resamples=resamples, seed=number))
+        for place, values in enumerate((drawn.rogan_gladen, drawn.prediction_powered)):
+            low, high = np.nanquantile(values, (0.025, 0.975))
+            held[place] += low <= batch.true_of_projects <= high
+    return float(held[0] / runs), float(held[1] / runs)
 
 
 def simulated(world: World, *, runs: int, rng: np.random.Generator) -> Simulated:
@@ -148,7 +184,7 @@ def simulated(world: World, *, runs: int, rng: np.random.Generator) -> Simulated
     gold = (rng.random(shape) < of_projects(world.prevalence) * easier).astype(np.float64)
     kept = np.where(gold > 0, of_projects(world.sensitivity), 1.0 - of_projects(world.specificity))
     judge = (rng.random(shape) < kept).astype(np.float64)
-    labelled, probability = _drawn(world, judge, rng=rng)
+    labelled, probability = _drawn(world, judge, cluster, rng=rng)
     return Simulated(
         marks=Marks(
             judge=judge,
@@ -159,13 +195,20 @@ def simulated(world: World, *, runs: int, rng: np.random.Generator) -> Simulated
             cluster=cluster,
             stratum=judge.astype(np.int64) if world.by_mark else np.zeros(cluster.size, dtype=np.int64),
         ),
+        by_cluster=world.draw is Draw.PROJECTS,
         true_of_run=(gold * weight).sum(axis=1) / weight.sum(),
         true_of_projects=float(world.prevalence * (easier * weight).sum() / weight.sum()),
     )
 
 
-def _drawn(world: World, judge: Floats, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Which outcomes are labelled, and with which chance: simple random samples of all, or of each mark."""
+def _drawn(
+    world: World, judge: Floats, cluster: Indices, *, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Which outcomes are labelled, and with which chance: simple random samples of all, each mark, or projects."""
+    if world.draw is Draw.PROJECTS:
+        amount = round(world.projects * world.labelled / judge.shape[1])
+        chosen = _first(rng.random((len(judge), world.projects)), amount)
+        return chosen[:, cluster], np.full(judge.shape, amount / world.projects)
     luck = rng.random(judge.shape)
     if not world.by_mark:
         return _first(luck, world.labelled), np.full(judge.shape, world.labelled / judge.shape[1])
@@ -181,7 +224,8 @@ def _drawn(world: World, judge: Floats, *, rng: np.random.Generator) -> tuple[Fl
 def _first(luck: Floats, amount: int | Floats) -> Floats:
     """1 for the outcomes of each run that have the least luck, as many as `amount`, 0 for the others."""
     last = np.broadcast_to(np.asarray(amount, dtype=np.int64), (len(luck), 1)) - 1
-    return (luck <= np.take_along_axis(np.sort(luck, axis=1), last, axis=1)).astype(np.float64)
+    chosen: Floats = (luck <= np.take_along_axis(np.sort(luck, axis=1), last, axis=1)).astype(np.float64)
+    return chosen
 
 
 def intervals(batch: Simulated) -> dict[str, Bounds]:
@@ -189,17 +233,17 @@ def intervals(batch: Simulated) -> dict[str, Bounds]:
     sums = cluster_sums(batch.marks)
     found = estimates(sums.sum(axis=-2))
     of_projects = np.count_nonzero(sums[..., Column.V], axis=-1) - 1.0
-    of_run = batch.marks.labelled.sum(axis=-1) - 2.0
+    of_run = of_projects - 1.0 if batch.by_cluster else batch.marks.labelled.sum(axis=-1) - 2.0
     raw_df = np.full(of_run.shape, sums.shape[-2] - 1.0)
     made = {"raw": logit_interval(found.raw, np.sqrt(raw_variance(sums, found)), raw_df)}
-    for name, slope, interval in (
-        ("rogan_gladen", found.rogan_gladen_slope, plain_interval),
-        ("powered", found.power, logit_interval),
+    for name, method, interval in (
+        ("rogan_gladen", Method.ROGAN_GLADEN, plain_interval),
+        ("powered", Method.POWERED, logit_interval),
     ):
-        over_projects = np.sqrt(corrected_variance(batch.marks, sums, found, slope, by_cluster=False))
-        over_draws = np.sqrt(run_variance(batch.marks, found, slope, by_cluster=False))
-        made[f"{name}_projects"] = interval(found.at(slope), over_projects, of_projects)
-        made[f"{name}_run"] = interval(found.at(slope), over_draws, of_run)
+        over_projects = corrected_variance(batch.marks, sums, found, method, by_cluster=batch.by_cluster)
+        over_draws = run_variance(batch.marks, found, method, by_cluster=batch.by_cluster)
+        made[f"{name}_projects"] = interval(found.of(method), np.sqrt(over_projects), of_projects)
+        made[f"{name}_run"] = interval(found.of(method), np.sqrt(over_draws), of_run)
     return made
 
 
@@ -238,6 +282,8 @@ def _rows(measured: Coverage) -> str:
     world = measured.world
     judge = f"{100 * world.sensitivity:.0f}/{100 * world.specificity:.0f}"
     sample = "half of failed" if world.by_mark else "weighted" if world.weighted else "plain"
+    if world.draw is Draw.PROJECTS:
+        sample = f"whole projects, {world.labelled} outcomes"
     named = f"| {judge} | {sample} | {world.projects} | {100 * world.prevalence:.0f} |"
     widths = f"{100 * measured.rogan_gladen_width:.1f} / {100 * measured.powered_width:.1f}"
     warned = f"{100 * measured.warned:.0f}"

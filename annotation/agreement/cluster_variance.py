@@ -82,7 +82,10 @@ def within_strata(parts: Floats, counts: Floats, labelled: Floats, stratum: Indi
     several = sums_by_group(labelled, stratum, n_groups=n_strata) > 1
     means = np.where(several, sums_by_group(parts, stratum, n_groups=n_strata) / np.maximum(size, 1.0), 0.0)
     mean = of_group(means, stratum)
-    lift = np.sqrt(of_group(_lift(labelled, stratum), stratum))
+    drawn = labelled.sum(axis=-1, keepdims=True)
+    # One mean is that of the estimate itself, which the variance over clusters allows for.
+    lift = np.sqrt(of_group(_lift(labelled, stratum), stratum) * (drawn - 1.0) / drawn)
+    lift = np.where(several.any(axis=-1, keepdims=True), lift, 1.0)
     added: Floats = lift * (parts - counts * mean) + mean
     return added
 

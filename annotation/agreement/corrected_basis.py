@@ -12,6 +12,7 @@ from annotation.agreement.corrected_estimates import (
     Column,
     Estimates,
     Marks,
+    Method,
     cluster_sums,
     corrected_variance,
     estimates,
@@ -85,14 +86,14 @@ class Basis:
         low = self.found.separation - t_quantile(np.asarray(self.n_labelled_clusters - 1.0)) * se
         return not bool(low > 0)
 
-    def se(self, slope: Floats) -> Floats:
-        """The standard error of the estimate with a slope, for the target."""
+    def se(self, method: Method) -> Floats:
+        """The standard error of a method's estimate, for the target."""
         by_cluster = self.sample.draw is Draw.PROJECTS
         if self.target is Target.PROJECTS:
             return np.sqrt(
-                corrected_variance(self.marks, self.sums, self.found, slope, by_cluster=by_cluster)
+                corrected_variance(self.marks, self.sums, self.found, method, by_cluster=by_cluster)
             )
-        return np.sqrt(run_variance(self.marks, self.found, slope, by_cluster=by_cluster))
+        return np.sqrt(run_variance(self.marks, self.found, method, by_cluster=by_cluster))
 
     @property
     def df(self) -> Floats:
@@ -153,7 +154,7 @@ def value_of(
 ) -> Value:
     """Return a value; without spread it has no interval, since that would claim to know it, unless all is known."""
     spread = float(se)
-    has_interval = bool(np.isfinite(bounds.low)) and (spread > 1e-12 or is_exact)
+    has_interval = bool(np.isfinite(bounds.low)) and (bool(bounds.low < bounds.high) or is_exact)
     bootstrap, undefined = None, 0
     if drawn is not None:
         defined = drawn[~np.isnan(drawn)]
