@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.agreement.corrected import corrected, corrected_by_agent
@@ -351,6 +351,7 @@ def test_chance_that_a_criterion_is_labelled_whole_is_that_of_drawing_without_re
     assert criteria.probability[:2] == pytest.approx([3 / 6 * 2 / 5, 3 / 6])
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 2**32 - 1))
 def test_every_figure_is_a_share_with_its_interval_around_it_or_undefined(seed):
     rng = np.random.default_rng(seed)
@@ -377,6 +378,7 @@ def test_every_figure_is_a_share_with_its_interval_around_it_or_undefined(seed):
                 assert figure.value - 1e-12 <= figure.high <= 1
 
 
+@settings(deadline=None, max_examples=25)
 @given(st.permutations(range(40)))
 def test_order_of_outcomes_does_not_matter(order):
     rng = np.random.default_rng(6)
