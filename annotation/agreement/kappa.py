@@ -24,7 +24,9 @@ def cohen_expected(tables: Floats, weights: Floats) -> Floats:
 
 def cohen_kappa(tables: Floats, weights: Floats) -> Floats:
     """Return Cohen's kappa (Cohen 1960; 1968 with weights): (..., q, q), (q, q) -> (...), nan where undefined."""
-    return 1.0 - quotient(1.0 - agreement_share(tables, weights), cohen_expected_disagreement(tables, weights))
+    return 1.0 - quotient(
+        1.0 - agreement_share(tables, weights), cohen_expected_disagreement(tables, weights)
+    )
 
 
 def cohen_expected_disagreement(tables: Floats, weights: Floats) -> Floats:
@@ -36,7 +38,9 @@ def cohen_expected_disagreement(tables: Floats, weights: Floats) -> Floats:
 
 def scott_pi(tables: Floats, weights: Floats) -> Floats:
     """Return Scott's pi: chance by the mean of the two margins (Scott 1955): (..., q, q) -> (...)."""
-    return 1.0 - quotient(1.0 - agreement_share(tables, weights), scott_expected_disagreement(tables, weights))
+    return 1.0 - quotient(
+        1.0 - agreement_share(tables, weights), scott_expected_disagreement(tables, weights)
+    )
 
 
 def scott_expected_disagreement(tables: Floats, weights: Floats) -> Floats:

@@ -140,7 +140,8 @@ class Ratings:
     @property
     def counts(self) -> NDArray[np.int64]:
         """How many raters said something about each unit: shape (n_units,)."""
-        return np.count_nonzero(self.codes != MISSING, axis=1)
+        said: NDArray[np.int64] = (self.codes != MISSING).sum(axis=1, dtype=np.int64)
+        return said
 
     @property
     def scores(self) -> NDArray[np.float64]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -36,7 +38,7 @@ class UnitSums:
 
     @property
     def n_labels(self) -> int:
-        return self.prevalence.shape[-1]
+        return int(self.prevalence.shape[-1])
 
     @classmethod
     def unpacked(cls, features: Floats, *, n_labels: int, n_raters: int) -> Self:
@@ -55,7 +57,7 @@ class UnitSums:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairSums:
     """What two raters said: `tables` (..., q, q) counts units by the first rater's label (rows) and the second's.
 
@@ -67,7 +69,7 @@ class PairSums:
 
     @property
     def n_labels(self) -> int:
-        return self.tables.shape[-1]
+        return int(self.tables.shape[-1])
 
     @classmethod
     def of_tables(cls, tables: NDArray[Any]) -> Self:
@@ -86,6 +88,11 @@ class PairSums:
 
     def as_units(self) -> UnitSums:
         """The same two raters for the coefficients of any number of raters."""
+        return self._as_units
+
+    @cached_property
+    def _as_units(self) -> UnitSums:
+        # Kept, because some twenty statistics of one resample ask for it.
         rows, columns = self.tables.sum(axis=-1), self.tables.sum(axis=-2)
         both = self.tables + np.swapaxes(self.tables, -1, -2)
         paired = rows.sum(axis=-1)
@@ -115,22 +122,28 @@ class GroupedSums:
 
     def total(self) -> Floats:
         """The sums over all clusters: shape (F,)."""
-        return self.weighted(self.copies[np.newaxis, :].astype(np.float64))[0]
+        return np.asarray(self.weighted(self.copies[np.newaxis, :].astype(np.float64))[0])
 
     def weighted(self, multiplicities: Floats) -> Floats:
         """Return sums of clusters taken so many times: (B, K) -> (B, F)."""
         if isinstance(self.features, np.ndarray):
-            return multiplicities @ self.features
+            return np.asarray(multiplicities @ self.features)
         return np.asarray((self.features.T @ multiplicities.T).T)
 
     def rows(self) -> Floats:
         """The sums of each row: shape (K, F)."""
-        return self.features if isinstance(self.features, np.ndarray) else self.features.toarray()
+        if isinstance(self.features, np.ndarray):
+            return np.asarray(self.features)
+        return np.asarray(self.features.toarray())
+
+    def only(self, kept: NDArray[np.bool_]) -> GroupedSums:
+        """Return some of the rows: a mask of shape (K,)."""
+        return GroupedSums(features=self.features[kept], copies=self.copies[kept])
 
     def without_empty(self) -> GroupedSums:
         """Leave out the clusters in which nothing was counted."""
         kept = np.asarray(abs(self.features).sum(axis=1)).ravel() > 0
-        return GroupedSums(features=self.features[kept], copies=self.copies[kept])
+        return self if kept.all() else self.only(kept)
 
 
 def unit_sums(
@@ -152,8 +165,20 @@ def pair_sums(
 
     As `unit_sums`, but `codes` has two columns: the gold or first rater's and the second's.
     """
+    return pairs_sums(codes, [(0, 1)], n_labels=n_labels, cluster_of=cluster_of)
+
+
+def pairs_sums(
+    codes: NDArray[np.integer],
+    pairs: Sequence[tuple[int, int]],
+    *,
+    n_labels: int,
+    cluster_of: NDArray[np.integer] | None = None,
+) -> GroupedSums:
+    """Return the rows of `PairSums` of several pairs of columns side by side, drawn together in a resample."""
     patterns = _Patterns.of(codes, n_labels=n_labels, cluster_of=cluster_of)
-    return patterns.grouped(_pair_features(patterns.codes, n_labels=n_labels))
+    features = [_pair_features(patterns.codes[:, list(pair)], n_labels=n_labels) for pair in pairs]
+    return patterns.grouped(sparse.hstack(features).tocsr())
 
 
 def quotient(numerator: Floats, denominator: Floats) -> Floats:
@@ -161,7 +186,7 @@ def quotient(numerator: Floats, denominator: Floats) -> Floats:
     top, bottom = np.broadcast_arrays(
         np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     )
-    return np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)
+    return np.asarray(np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

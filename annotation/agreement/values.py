@@ -24,6 +24,7 @@ class Reason(StrEnum):
     NOT_NUMERIC = "not_numeric"
     NOT_A_RATIO_SCALE = "not_a_ratio_scale"
     NOT_TWO_LABELS = "not_two_labels"
+    TOO_MANY_LABELS = "too_many_labels"
     INCOMPLETE = "incomplete"
     NOT_LABELLED = "not_labelled"
     NOT_LABELLED_WHOLE = "not_labelled_whole"
@@ -52,6 +53,7 @@ _SENTENCES = {
     Reason.NOT_NUMERIC: "The labels are not numbers, or were not declared to be.",
     Reason.NOT_A_RATIO_SCALE: "A ratio scale has no negative number.",
     Reason.NOT_TWO_LABELS: "It is defined for two labels only.",
+    Reason.TOO_MANY_LABELS: "There are too many labels for a table; treat them as scores (--numeric).",
     Reason.INCOMPLETE: "No unit was rated by every rater.",
     Reason.NOT_LABELLED: "No outcome was labelled by a person.",
     Reason.NOT_LABELLED_WHOLE: "Too few were labelled whole: one counts only where people marked all of its outcomes.",
@@ -104,6 +106,24 @@ _FLAG_SENTENCES = {
 }
 
 
+class Method(StrEnum):
+    """How an interval was made."""
+
+    NONE = "none"
+    BOOTSTRAP_CLUSTERS = "percentile bootstrap over clusters"
+    BOOTSTRAP_UNITS = "percentile bootstrap over units"
+    JACKKNIFE = "jackknife over clusters, t"
+    WILSON = "Wilson score"
+    WILSON_CLUSTERS = "Wilson score with clusters as n, as the bootstrap collapsed"
+    WILSON_THROUGH_CHANCE = "Wilson score of agreement with clusters as n, at the observed chance agreement"
+    KAPPA_NORMAL = "Fleiss, Cohen and Everitt 1969, normal"
+    LINEARISED_T = "Gwet 2014 linearised variance with n - 1, t"
+    FISHER_Z = "Fisher z"
+    ICC_F = "McGraw and Wong 1996, F"
+    CLUSTERED_TEST = "two-sided p-value of the test adjusted for clusters, no interval"
+    EXACT_TEST = "two-sided p-value, no interval"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
     """A 95% interval beside the main one, and how it was made."""
@@ -115,7 +135,7 @@ class Interval:
 
     def document(self) -> dict[str, object]:
         """As JSON."""
-        shown: dict[str, object] = {"low": self.low, "high": self.high, "method": self.method}
+        shown: dict[str, object] = {"low": self.low, "high": self.high, "method": str(self.method)}
         return shown | ({"flags": [flag.value for flag in self.flags]} if self.flags else {})
 
 
@@ -124,17 +144,18 @@ class Value:
     """A statistic that exists.
 
     `low` and `high` are its 95% interval, both None where none can be given; `method` says how it was made.
-    `n` is the number of units behind it. `resamples` were drawn, of which `undefined_resamples` gave no value.
+    `n` is the number of units compared, `denominator` that of units a share is of. `resamples` were drawn, of which `undefined_resamples` gave no value.
     """
 
     value: float
     n: int
     low: float | None = None
     high: float | None = None
-    method: str = "none"
+    method: str = Method.NONE
     flags: tuple[Flag, ...] = ()
     resamples: int = 0
     undefined_resamples: int = 0
+    denominator: int | None = None
     se: float | None = None
     analytic: Interval | None = None
     jackknife: Interval | None = None
@@ -143,9 +164,11 @@ class Value:
     def document(self) -> dict[str, object]:
         """As JSON, without what was not computed."""
         shown: dict[str, object] = {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
-        shown["method"] = self.method
+        shown["method"] = str(self.method)
         if self.resamples:
             shown |= {"resamples": self.resamples, "undefined_resamples": self.undefined_resamples}
+        if self.denominator is not None:
+            shown["denominator"] = self.denominator
         if self.se is not None:
             shown["se"] = self.se
         if self.analytic is not None:
