@@ -22,7 +22,7 @@ from annotation.agreement.cluster_variance import (
 from annotation.agreement.corrected_basis import ENOUGH_OF_EACH_CLASS, ENOUGH_PROJECTS, MOST_MEASURED_RATE
 from annotation.agreement.corrected_estimates import (
     Column,
-    Method,
+    Estimator,
     cluster_sums,
     corrected_variance,
     estimates,
@@ -76,13 +76,13 @@ def main() -> int:
     """
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     margin = max(MARGIN, 3.5 * sqrt(NOMINAL * (1 - NOMINAL) / runs))
-    print(f"{runs} runs each, seed {SEED}, nominal 95%; coverage in percent, width in points (this run)")
-    print("| judge | sample | projects | pass rate | target | raw | Rogan-Gladen | PPI++ | widths | warned |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print(f"{runs} runs each, seed {SEED}, nominal 95%; shares in percent: this run / projects like these")
+    print("| judge | labelled | projects | pass rate | raw | Rogan-Gladen | PPI++ | widths | warned |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     missed = 0
     for number, (world, must_hold) in enumerate(worlds()):
         measured = coverage(world, runs=runs, seed=SEED + number)
-        print(_rows(measured), flush=True)
+        print(_row(measured), flush=True)
         if must_hold:
             missed += any(abs(share - NOMINAL) > margin for share in measured.corrected)
             missed += max(measured.raw_run, measured.raw_projects) >= NOMINAL - margin
@@ -143,14 +143,14 @@ def intervals(batch: Simulated) -> dict[str, Bounds]:
     of_run = of_projects - 1.0 if batch.by_cluster else batch.marks.labelled.sum(axis=-1) - 2.0
     raw_df = np.full(of_run.shape, sums.shape[-2] - 1.0)
     made = {"raw": logit_interval(found.raw, np.sqrt(raw_variance(sums, found)), raw_df)}
-    for name, method, interval in (
-        ("rogan_gladen", Method.ROGAN_GLADEN, plain_interval),
-        ("powered", Method.POWERED, logit_interval),
+    for name, estimator, interval in (
+        ("rogan_gladen", Estimator.ROGAN_GLADEN, plain_interval),
+        ("powered", Estimator.POWERED, logit_interval),
     ):
-        over_projects = corrected_variance(batch.marks, sums, found, method, by_cluster=batch.by_cluster)
-        over_draws = run_variance(batch.marks, found, method, by_cluster=batch.by_cluster)
-        made[f"{name}_projects"] = interval(found.of(method), np.sqrt(over_projects), of_projects)
-        made[f"{name}_run"] = interval(found.of(method), np.sqrt(over_draws), of_run)
+        over_projects = corrected_variance(batch.marks, sums, found, estimator, by_cluster=batch.by_cluster)
+        over_draws = run_variance(batch.marks, found, estimator, by_cluster=batch.by_cluster)
+        made[f"{name}_projects"] = interval(found.of(estimator), np.sqrt(over_projects), of_projects)
+        made[f"{name}_run"] = interval(found.of(estimator), np.sqrt(over_draws), of_run)
     return made
 
 
@@ -186,21 +186,23 @@ def _warned(batch: Simulated) -> Floats:
     return warned
 
 
-def _rows(measured: Coverage) -> str:
+def _row(measured: Coverage) -> str:
     world = measured.world
-    judge = f"{100 * world.sensitivity:.0f}/{100 * world.specificity:.0f}"
-    sample = "half of failed" if world.by_mark else "weighted" if world.weighted else "plain"
+    sample = "half from failed" if world.by_mark else f"{world.labelled}"
     if world.draw is Draw.PROJECTS:
-        sample = f"whole projects, {world.labelled} outcomes"
-    named = f"| {judge} | {sample} | {world.projects} | {100 * world.prevalence:.0f} |"
-    widths = f"{100 * measured.rogan_gladen_width:.1f} / {100 * measured.powered_width:.1f}"
-    warned = f"{100 * measured.warned:.0f}"
-    run = (measured.raw_run, measured.rogan_gladen_run, measured.powered_run)
-    projects = (measured.raw_projects, measured.rogan_gladen_projects, measured.powered_projects)
-    return "\n".join(
-        f"{named} {target} | " + " | ".join(_percents(shares)) + f" | {rest}"
-        for target, shares, rest in (("run", run, f"{widths} | {warned} |"), ("projects", projects, "| |"))
-    )
+        sample = f"{world.labelled} in whole projects"
+    cells = [
+        f"{100 * world.sensitivity:.0f}/{100 * world.specificity:.0f}",
+        f"{sample}, weighted" if world.weighted else sample,
+        str(world.projects),
+        f"{100 * world.prevalence:.0f}",
+        " / ".join(_percents((measured.raw_run, measured.raw_projects))),
+        " / ".join(_percents((measured.rogan_gladen_run, measured.rogan_gladen_projects))),
+        " / ".join(_percents((measured.powered_run, measured.powered_projects))),
+        " / ".join(_percents((measured.rogan_gladen_width, measured.powered_width))),
+        f"{100 * measured.warned:.0f}",
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 def _percents(shares: Sequence[float]) -> list[str]:

@@ -42,7 +42,7 @@ class Column(IntEnum):
     VFF = 7
 
 
-class Method(Enum):
+class Estimator(Enum):
     """How people's marks and the judge's are put together."""
 
     PEOPLE = auto()
@@ -96,23 +96,23 @@ class Estimates:
 
         nan where the judge is no better than chance.
         """
-        return self.of(Method.ROGAN_GLADEN)
+        return self.of(Estimator.ROGAN_GLADEN)
 
     @property
     def prediction_powered(self) -> Floats:
         """The tuned prediction-powered mean, unclipped. (Angelopoulos, Duchi & Zrnic 2023, PPI++)"""
-        return self.of(Method.POWERED)
+        return self.of(Estimator.POWERED)
 
-    def of(self, method: Method) -> Floats:
-        """Return the estimate of a method, (...)."""
-        estimate: Floats = self.people + self.slope(method) * (self.raw - self.judge_seen)
+    def of(self, estimator: Estimator) -> Floats:
+        """Return the figure of an estimator, (...)."""
+        estimate: Floats = self.people + self.slope(estimator) * (self.raw - self.judge_seen)
         return estimate
 
-    def slope(self, method: Method) -> Floats:
+    def slope(self, estimator: Estimator) -> Floats:
         """Return how far the estimate follows the judge, (...)."""
-        if method is Method.PEOPLE:
+        if estimator is Estimator.PEOPLE:
             return np.zeros_like(self.raw)
-        if method is Method.POWERED:
+        if estimator is Estimator.POWERED:
             return self.power
         is_better = self.separation > _NOTHING
         slope: Floats = np.divide(1.0, self.separation, out=np.full_like(self.raw, np.nan), where=is_better)
@@ -162,9 +162,9 @@ def raw_variance(sums: Floats, found: Estimates) -> Floats:
 
 
 def corrected_variance(
-    marks: Marks, sums: Floats, found: Estimates, method: Method, *, by_cluster: bool
+    marks: Marks, sums: Floats, found: Estimates, estimator: Estimator, *, by_cluster: bool
 ) -> Floats:
-    """Return the variance over clusters, (...), of a method's estimate, for projects like these.
+    """Return the variance over clusters, (...), of an estimator's figure, for projects like these.
 
     Projects are taken as drawn from many, with all that their outcomes have in common: the marks of people and
     the errors of the judge. Strata count unless whole projects were drawn, `by_cluster`.
@@ -173,22 +173,22 @@ def corrected_variance(
     """
     w = sums[..., Column.W]
     every = (sums[..., Column.WF] - found.raw[..., None] * w) / _total(sums, Column.W)
-    added = _residual_parts(marks, found, method)
+    added = _residual_parts(marks, found, estimator)
     if not by_cluster:
         added = within_strata(added, marks.labelled / marks.probability, marks.labelled, marks.stratum)
     residual = sums_by_group(added, marks.cluster, n_groups=w.shape[-1])
-    influence = residual + found.slope(method)[..., None] * every
+    influence = residual + found.slope(estimator)[..., None] * every
     return variance_over_clusters(influence, _share(sums, Column.V))
 
 
-def run_variance(marks: Marks, found: Estimates, method: Method, *, by_cluster: bool) -> Floats:
-    """Return the variance, (...), of a method's estimate, for this very run.
+def run_variance(marks: Marks, found: Estimates, estimator: Estimator, *, by_cluster: bool) -> Floats:
+    """Return the variance, (...), of an estimator's figure, for this very run.
 
     The outcomes and all marks are taken as they are; only which of them people saw is chance, so that
     projects' likeness is no source of error unless whole projects were drawn, `by_cluster`. Then strata
     do not count. (Cochran 1977, Sampling Techniques, section 7.3, the regression estimator)
     """
-    parts = _residual_parts(marks, found, method)
+    parts = _residual_parts(marks, found, estimator)
     labelled, chance = marks.labelled, np.broadcast_to(marks.probability, parts.shape)
     if not by_cluster:
         return variance_of_draw(parts, labelled, chance, marks.stratum)
@@ -218,7 +218,7 @@ def share_variance(part: Floats, whole: Floats) -> Floats:
     return variance_over_clusters(_ratio(part - share * whole, total), _ratio(whole, total))
 
 
-def _residual_parts(marks: Marks, found: Estimates, method: Method) -> Floats:
+def _residual_parts(marks: Marks, found: Estimates, estimator: Estimator) -> Floats:
     """What each labelled outcome adds, (..., N): its weight times how far people are from what the judge tells.
 
     The slope is taken as known: its error meets a difference of two means of the judge that is 0 but for
@@ -229,7 +229,7 @@ def _residual_parts(marks: Marks, found: Estimates, method: Method) -> Floats:
     people = marks.gold - found.people[..., None]
     seen = marks.judge - found.judge_seen[..., None]
     v = marks.labelled_weight
-    residual = people - found.slope(method)[..., None] * seen
+    residual = people - found.slope(estimator)[..., None] * seen
     parts: Floats = v * residual / v.sum(axis=-1, keepdims=True)
     return parts
 

@@ -419,3 +419,12 @@ def test_group_across_projects_is_refused():
 
     with pytest.raises(ValueError, match="lies in one project"):
         all_passed(sample, ["a", "a"])
+
+
+def test_projects_that_people_marked_whole_still_vary_and_few_of_them_are_marked():
+    result = corrected(sample_of(TABLE, unlabelled={}, projects=20), target=Target.PROJECTS, resamples=0)
+
+    figure = value(result.prediction_powered)
+    assert figure.low is not None
+    assert figure.low < figure.value
+    assert result.flags == (Flag.FEW_LABELLED_PROJECTS,)
