@@ -122,12 +122,13 @@ def t_quantile(df: Floats) -> Floats:
 def resampled_totals(sums: Floats, *, resamples: int, seed: int) -> Floats:
     """Return the totals, (resamples, K), of clusters' sums, (C, K), over clusters drawn with replacement."""
     rng = np.random.default_rng(seed)
-    n_clusters = len(sums)
-    chances = np.full(n_clusters, 1 / n_clusters)
-    # A few million multiplicities at a time: without projects every outcome is its own.
-    at_once = max(1, _MULTIPLICITIES // n_clusters)
+    # Clusters with the same sums are drawn as one kind: without projects, every outcome is a cluster and there
+    # are few kinds.
+    kinds, counts = np.unique(sums, axis=0, return_counts=True)
+    at_once = max(1, _MULTIPLICITIES // len(kinds))
     pieces = [min(at_once, resamples - start) for start in range(0, resamples, at_once)]
-    return np.concatenate([rng.multinomial(n_clusters, chances, size=size) @ sums for size in pieces])
+    chances = counts / len(sums)
+    return np.concatenate([rng.multinomial(len(sums), chances, size=size) @ kinds for size in pieces])
 
 
 def _stratum_means(parts: Floats, labelled: Floats, stratum: Indices) -> Floats:
