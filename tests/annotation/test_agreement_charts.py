@@ -165,12 +165,9 @@ def test_limits_of_agreement_run_beside_the_line_of_equal_scores():
         words="",
     )
 
-    def starts(ink):
-        return [
-            tuple(map(float, re.match(r"M([\d.]+) ([\d.]+)L", p.d).groups()))
-            for p in chart.paths
-            if p.ink is ink
-        ]
+    def starts(ink: Ink) -> list[tuple[float, ...]]:
+        lines = [re.findall(r"M([\d.]+) ([\d.]+)L", path.d) for path in chart.paths if path.ink is ink]
+        return [tuple(map(float, line[0])) for line in lines]
 
     ((x, y),) = starts(Ink.SAME)
     (_, upper) = starts(Ink.LIMIT)
