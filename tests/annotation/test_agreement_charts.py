@@ -172,7 +172,8 @@ def test_limits_of_agreement_run_beside_the_line_of_equal_scores():
     ((x, y),) = starts(Ink.SAME)
     (_, upper) = starts(Ink.LIMIT)
     # The scale is 320 pixels long, so 20 points are 64 of them.
-    assert upper == (x, pytest.approx(y - 64))
+    assert upper[0] == x
+    assert upper[1] == pytest.approx(y - 64)
     assert sum(path.ink is Ink.POINT for path in chart.paths) == 2
 
 
