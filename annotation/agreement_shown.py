@@ -1,4 +1,4 @@
-"""A judge against people in the words and cells of a page: figures with their intervals, the table of counts, warnings."""
+"""A judge against people in the words and cells of a page: figures with their intervals, the forest plot, warnings."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from annotation.agreement.intervals import FEW_CLUSTERS
 from annotation.agreement.report import Report
 from annotation.agreement.values import Statistic, Undefined, Value
 from annotation.agreement_chart_parts import Chart, ForestRow, Kind, Panel, Scale
-from annotation.agreement_charts import forest, heat, written
+from annotation.agreement_charts import forest, written
 from annotation.campaign_findings import By, Comparison, Folding
-from benchmark.display import UNDEFINED, counted, points, whole
+from benchmark.display import UNDEFINED, points, whole
 
 WIDTHS = (884, 620, 340)
 """Of charts: the page shows the widest that its card has room for."""
@@ -35,38 +35,6 @@ class Stat:
     under: tuple[str, ...]
     definition: str
     is_hot: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One cell of the table of counts; `query` narrows the list of outcomes down to it."""
-
-    count: str
-    share: str
-    heat: str
-    agrees: bool
-    people: str
-    judge: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountRow:
-    """One mark of people's: the judge's marks of those outcomes, and how many there are."""
-
-    mark: str
-    cells: tuple[Cell, ...]
-    total: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """The table of counts, the best mark first."""
-
-    marks: tuple[str, ...]
-    rows: tuple[CountRow, ...]
-    totals: tuple[str, ...]
-    total: str
 
 
 def stats_of(compared: Comparison, ceiling: Ceiling | None) -> list[Stat]:
@@ -141,37 +109,6 @@ def headline(compared: Comparison) -> str:
     noun = "outcome" if failed == 1 else "outcomes"
     return (
         f"{sentence} Only {failed:,} {noun} of {n:,} did not pass, and the judge found {rejected:,} of them."
-    )
-
-
-def counts_of(compared: Comparison) -> Counts:
-    """Return the table of counts: people in rows, the judge in columns, shades by share of the row."""
-    table, labels = compared.pair.table, compared.ratings.labels
-    order = list(range(len(labels)))[::-1]
-    rows = []
-    for row in order:
-        total = int(table[row].sum())
-        cells = []
-        for column in order:
-            count = int(table[row, column])
-            share = count / total if total else 0.0
-            cells.append(
-                Cell(
-                    count=whole(count),
-                    share=f"{100 * share:.0f}%" if total else UNDEFINED,
-                    heat=heat(share).value,
-                    agrees=row == column,
-                    people=labels[row],
-                    judge=labels[column],
-                    words=f"{counted(count, 'outcome')}: people {labels[row]}, judge {labels[column]}",
-                )
-            )
-        rows.append(CountRow(mark=labels[row], cells=tuple(cells), total=whole(total)))
-    return Counts(
-        marks=tuple(labels[index] for index in order),
-        rows=tuple(rows),
-        totals=tuple(whole(int(table[:, index].sum())) for index in order),
-        total=whole(int(table.sum())),
     )
 
 

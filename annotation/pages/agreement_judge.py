@@ -7,12 +7,12 @@ from typing import Any
 
 from annotation.agreement.report import Report
 from annotation.agreement.values import Statistic
+from annotation.agreement_counts import counts_of
 from annotation.agreement_shown import (
     BY_WORDS,
     FOLDING_WORDS,
     WIDTHS,
     caption,
-    counts_of,
     forest_of,
     headline,
     most_disputed,
