@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 
-from annotation import comments, queue
+from annotation import comments, guidelines, queue
 from annotation.models import ActiveTime, Annotation, Assignment, Guideline, Revision
 from benchmark.rules.records import CriterionSpec, OutcomeSpec, TaskSpec
 from people.models import Preferences
@@ -86,6 +86,12 @@ def answer(*, assignment: int, text: str) -> dict[str, Any]:
     first = row.annotations.select_related("assignment__campaign", "item").order_by("item__position")[0]
     comments.add_to_assignment(first, by=campaigns.lead(), text=text)
     return {}
+
+
+def write_guideline(*, assignment: int, text: str) -> dict[str, Any]:
+    """Let the lead change what annotators are told."""
+    campaign = Assignment.objects.get(pk=assignment).campaign
+    return {"version": guidelines.write(campaign, text, by=None).version}
 
 
 def saved(*, assignment: int) -> dict[str, Any]:
