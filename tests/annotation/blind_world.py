@@ -124,7 +124,7 @@ def walk() -> Walk:
             "item_id": [pks[0] for pks in _grouped(Item.objects.values_list("campaign_id", "pk")).values()],
             "key": sorted(set(Task.objects.values_list("key", flat=True)))[:2],
             "kind": [kind.value for kind in ExportKind],
-            "number": [1, 2],
+            "number": [1],
             "picture_id": ids(apps.get_model("annotation", "Picture")),
             "run_id": ids(Run),
             "trial_id": ids(Trial),

@@ -212,7 +212,7 @@ def test_a_session_that_ends_is_begun_again_inside_the_page_and_nothing_is_lost(
     here.press("p")
     here.is_all_saved()
     here.page.evaluate("window.stillHere = true")
-    site.scene("console_scenes.end_sessions")
+    site.scene("console_scenes.end_sessions", username=here.rows["username"])
 
     here.press("f")
     dialog = here.page.get_by_role("dialog", name="Your sign-in has ended")
@@ -239,7 +239,7 @@ def test_a_sign_in_that_ends_does_not_interrupt_a_sentence(desk: Opened, site: S
     here = desk()
     here.press("n")
     here.page.keyboard.type("The first half, ")
-    site.scene("console_scenes.end_sessions")
+    site.scene("console_scenes.end_sessions", username=here.rows["username"])
     expect(here.page.locator("[data-toast]")).to_contain_text("Your sign-in has ended", timeout=PATIENCE)
     here.page.keyboard.type("and the second.")
 
@@ -271,7 +271,7 @@ def test_what_was_done_in_another_window_can_be_undone_here(desk: Opened):
 def test_somebody_else_cannot_go_on_in_the_page_of_another(desk: Opened, site: Site):
     here = desk()
     stranger = site.scene("console_scenes.stranger")
-    site.scene("console_scenes.end_sessions")
+    site.scene("console_scenes.end_sessions", username=here.rows["username"])
     here.press("p")
     dialog = here.page.get_by_role("dialog", name="Your sign-in has ended")
     expect(dialog).to_be_visible(timeout=PATIENCE)

@@ -3,6 +3,7 @@ import { Refused, SignedOut, Unreachable, get, post, postLast } from "./api.js";
 import { hear, tell } from "./bus.js";
 import { lastTime, startClock } from "./clock.js";
 import { askProblem, askSignIn, askSubmit, endSignIn } from "./dialogs.js";
+import { renewGuideline } from "./guideline.js";
 import { act, listenForKeys } from "./keymap.js";
 import { outbox } from "./outbox.js";
 import { closeSheet, isNarrow, openSheet, startPanes } from "./panes.js";
@@ -296,6 +297,7 @@ async function poll() {
     }
     showState(answer);
     outbox.reached();
+    if (await renewGuideline(answer.guideline_version)) say("The guideline was changed. The new one is open beside the four conventions.");
   } catch (error) {
     if (error instanceof Unreachable) outbox.lost();
     else if (!(error instanceof SignedOut) && !(error instanceof Refused)) throw error;
