@@ -1,0 +1,141 @@
+"""Give each measure its value, its intervals and what a reader must know about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annotation.agreement.intervals import (
+    FEW_CLUSTERS,
+    Percentiles,
+    jackknife_se,
+    percentiles,
+    resampled,
+    student,
+    wilson,
+)
+from annotation.agreement.measure import Measure
+from annotation.agreement.sums import GroupedSums
+from annotation.agreement.values import Flag, Interval, Method, Statistic, Undefined, Value
+from annotation.agreement.weights import Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling:
+    """How to resample: how often, from which seed, and whether clusters are more than single units."""
+
+    resamples: int
+    seed: int
+    is_clustered: bool
+
+    @property
+    def method(self) -> Method:
+        return Method.BOOTSTRAP_CLUSTERS if self.is_clustered else Method.BOOTSTRAP_UNITS
+
+
+def estimates[Sums](
+    measures: Sequence[Measure[Sums]],
+    grouped: GroupedSums,
+    *,
+    units: GroupedSums,
+    unpacked: Callable[[Floats], Sums],
+    n: int,
+    resampling: Resampling,
+    flags: tuple[Flag, ...] = (),
+) -> dict[str, Statistic]:
+    """Return every measure of the sums by name.
+
+    `grouped` holds the sums of clusters and `units` those of single units, both packed as `unpacked` reads them;
+    `n` units were compared; `flags` are true of every statistic.
+    """
+    total = unpacked(grouped.total())
+    points = np.array([float(measure.of(total)) for measure in measures])
+    n_clusters = grouped.n_clusters
+
+    def values(features: Floats) -> Floats:
+        sums = unpacked(features)
+        return np.stack([measure.of(sums) for measure in measures], axis=-1)
+
+    if n_clusters >= 2 and not np.isnan(points).all():
+        samples = resampled(grouped, values, resamples=resampling.resamples, seed=resampling.seed)
+    else:
+        samples = np.full((0, len(measures)), np.nan)
+    spreads = percentiles(samples)
+    is_few = 2 <= n_clusters < FEW_CLUSTERS
+    errors = jackknife_se(grouped, values) if is_few else np.full(len(measures), np.nan)
+    if n_clusters == 1:
+        flags = (*flags, Flag.ONE_CLUSTER)
+    elif is_few and resampling.is_clustered:
+        flags = (*flags, Flag.FEW_CLUSTERS)
+    rows, singles = unpacked(grouped.rows()), unpacked(units.rows())
+    found: dict[str, Statistic] = {}
+    for measure, point, spread, error in zip(measures, points, spreads, errors, strict=True):
+        if np.isnan(point):
+            found[measure.name] = Undefined(measure.reason(total))
+            continue
+        value = Value(value=float(point), n=n, flags=(*measure.flags, *flags))
+        if measure.denominator is not None:
+            value = replace(value, denominator=round(float(measure.denominator(total))))
+        value = _with_bootstrap(value, spread, resampling)
+        if spread.has_collapsed or spread.low is None:
+            value = _with_fallback(value, measure, total=total, rows=rows, grouped=grouped, spread=spread)
+        if not np.isnan(error) and error > 0:
+            interval = student(
+                float(point), float(error), df=n_clusters - 1, method=Method.JACKKNIFE, most=np.inf
+            )
+            value = replace(value, jackknife=interval)
+        if measure.analytic is not None:
+            interval_or_none = measure.analytic(total, singles, units.copies)
+            value = replace(value, analytic=_said(interval_or_none, is_clustered=resampling.is_clustered))
+        found[measure.name] = value
+    return found
+
+
+def _with_bootstrap(value: Value, spread: Percentiles, resampling: Resampling) -> Value:
+    if not spread.resamples:
+        return value
+    flags = (*value.flags, Flag.UNDEFINED_RESAMPLES) if spread.undefined else value.flags
+    return replace(
+        value,
+        low=spread.low,
+        high=spread.high,
+        method=resampling.method if spread.low is not None else Method.NONE,
+        resamples=spread.resamples,
+        undefined_resamples=spread.undefined,
+        flags=flags,
+    )
+
+
+def _with_fallback[Sums](
+    value: Value,
+    measure: Measure[Sums],
+    *,
+    total: Sums,
+    rows: Sums,
+    grouped: GroupedSums,
+    spread: Percentiles,
+) -> Value:
+    """Replace an interval without width by one that still says how little was seen.
+
+    Where nothing disagreed, a cluster is taken as one observation: how alike its units are cannot be seen, and
+    this is the most careful answer. A coefficient's lower end follows from that of agreement.
+    """
+    flags = (*value.flags, Flag.COLLAPSED) if spread.has_collapsed else value.flags
+    none = replace(value, low=None, high=None, method=Method.NONE, flags=flags)
+    if measure.denominator is not None and value.value in (0.0, 1.0):
+        used = float(grouped.copies[np.asarray(measure.denominator(rows)) > 0].sum())
+        interval = wilson(value.value, max(1.0, used))
+        return replace(none, low=interval.low, high=interval.high, method=Method.WILSON_CLUSTERS)
+    if measure.expected is not None and value.value == 1.0:
+        chance = float(measure.expected(total))
+        low = 1.0 - (1.0 - wilson(1.0, grouped.n_clusters).low) / chance
+        return replace(none, low=max(-1.0, low), high=1.0, method=Method.WILSON_THROUGH_CHANCE)
+    return none
+
+
+def _said(interval: Interval | None, *, is_clustered: bool) -> Interval | None:
+    if interval is None or not is_clustered:
+        return interval
+    return replace(interval, flags=(*interval.flags, Flag.CLUSTERING_IGNORED))

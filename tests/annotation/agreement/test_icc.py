@@ -1,0 +1,135 @@
+"""Intraclass correlations equal the published ones, with their intervals and edge cases."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.agreement.icc import IccForm, icc_intervals, icc_sums
+from tests.annotation.agreement.published import oracle
+
+OF_ORACLE = {
+    IccForm.ICC_1: "ICC11",
+    IccForm.ICC_A1: "ICCA1",
+    IccForm.ICC_C1: "ICCC1",
+    IccForm.ICC_1K: "ICC1k",
+    IccForm.ICC_AK: "ICCAk",
+    IccForm.ICC_CK: "ICCCk",
+}
+# Shrout and Fleiss 1979, table 2: six targets, four judges.
+SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+
+
+def sums_of(matrix, clusters=None):
+    matrix = np.asarray(matrix, dtype=float)
+    cluster_of = np.arange(len(matrix)) if clusters is None else np.asarray(clusters)
+    return icc_sums(matrix, cluster_of.astype(np.int32), n_clusters=int(cluster_of.max()) + 1)
+
+
+@pytest.mark.parametrize("name", ["shrout_fleiss1979", "icc_A_gt_C"])
+def test_published_matrices_give_their_mean_squares_forms_and_intervals(name):
+    entry = oracle(name)
+    expected = entry["values"]
+
+    sums = sums_of(entry["input"]["X"])
+    squares, found, intervals = sums.mean_squares(), sums.point(), icc_intervals(sums.mean_squares())
+
+    assert float(squares.rows) == pytest.approx(expected["MSR"], abs=1e-6)
+    assert float(squares.columns) == pytest.approx(expected["MSC"], abs=1e-6)
+    assert float(squares.error) == pytest.approx(expected["MSE"], abs=1e-6)
+    assert float(squares.within) == pytest.approx(expected["MSW"], abs=1e-6)
+    for form, alias in OF_ORACLE.items():
+        assert found[form] == pytest.approx(expected[alias], abs=1e-6)
+    for (form, _), theirs in zip(OF_ORACLE.items(), expected["pingouin_CI95"], strict=True):
+        assert intervals[form] == pytest.approx(theirs, abs=0.0051)
+
+
+def test_shrout_and_fleiss_print_what_we_find():
+    found = sums_of(SHROUT_FLEISS).point()
+
+    assert {form: round(value, 2) for form, value in found.items()} == {
+        IccForm.ICC_1: 0.17,
+        IccForm.ICC_A1: 0.29,
+        IccForm.ICC_C1: 0.71,
+        IccForm.ICC_1K: 0.44,
+        IccForm.ICC_AK: 0.62,
+        IccForm.ICC_CK: 0.91,
+    }
+
+
+def test_agreement_above_consistency_is_left_as_it_is():
+    found = sums_of([[10, 30], [20, 10], [30, 40], [40, 20], [50, 50]]).point()
+
+    assert found[IccForm.ICC_A1] == pytest.approx(5 / 9)
+    assert found[IccForm.ICC_C1] == pytest.approx(0.5)
+
+
+def test_units_that_lack_a_rating_are_left_out_and_counted():
+    full = sums_of(SHROUT_FLEISS)
+    gaps = sums_of([*SHROUT_FLEISS, [1, np.nan, 2, 3], [np.nan] * 4])
+
+    assert gaps.point() == pytest.approx(full.point())
+    assert (full.n, full.n_left_out) == (6, 0)
+    assert (gaps.n, gaps.n_left_out) == (6, 2)
+
+
+def test_units_that_do_not_differ_leave_some_forms_undefined_and_negatives_unclamped():
+    found = sums_of([[1, 2]] * 5).point()
+
+    # MSR = MSE = 0, MSC = 2.5, MSW = 0.5.
+    assert found[IccForm.ICC_1] == pytest.approx(-1.0)
+    assert found[IccForm.ICC_A1] == pytest.approx(0.0)
+    assert found[IccForm.ICC_AK] == pytest.approx(0.0)
+    assert {form for form, value in found.items() if math.isnan(value)} == {
+        IccForm.ICC_C1,
+        IccForm.ICC_1K,
+        IccForm.ICC_CK,
+    }
+    assert set(icc_intervals(sums_of([[1, 2]] * 5).mean_squares()).values()) == {None}
+
+
+@pytest.mark.parametrize("matrix", [[[0.1, 0.1]] * 5, [[1, 2]], [[1], [2], [3]], [[np.nan, 1], [2, np.nan]]])
+def test_nothing_that_varies_one_unit_or_one_rater_has_no_form(matrix):
+    found = sums_of(matrix).point()
+
+    assert all(math.isnan(value) for value in found.values())
+
+
+def test_raters_who_always_agree_reach_one():
+    found = sums_of([[1, 1], [2, 2], [5, 5]]).point()
+
+    assert set(found.values()) == {1.0}
+
+
+def test_a_resample_of_sums_is_the_statistic_of_the_resampled_units():
+    rng = np.random.default_rng(4)
+    matrix = rng.normal(50, 10, (60, 1)) + rng.normal(0, 5, (60, 3))
+    clusters = rng.integers(0, 9, 60)
+    weights = rng.multinomial(9, np.full(9, 1 / 9), size=4).astype(float)
+
+    found = sums_of(matrix, clusters).resampled(weights)
+
+    for row, drawn in enumerate(weights):
+        expected = sums_of(np.repeat(matrix, drawn[clusters].astype(int), axis=0)).point()
+        assert {form: values[row] for form, values in found.items()} == pytest.approx(expected)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=2, max_size=12),
+    st.permutations(range(3)),
+)
+@settings(max_examples=100, deadline=None)
+def test_agreement_exceeds_consistency_exactly_if_raters_differ_less_than_error(matrix, order):
+    sums = sums_of(matrix)
+    squares, found = sums.mean_squares(), sums.point()
+    swapped = sums_of(np.array(matrix)[:, order]).point()
+
+    assert swapped == pytest.approx(found, nan_ok=True, abs=1e-9)
+    # Where units hardly differ beyond error, both forms are negative and the order turns round.
+    if squares.rows - squares.error > 1e-6 and abs(squares.columns - squares.error) > 1e-6:
+        above = found[IccForm.ICC_A1] > found[IccForm.ICC_C1]
+        assert above == (squares.columns < squares.error)
