@@ -24,7 +24,7 @@ from annotation.agreement.values import Flag, Interval, Method, Reason, Undefine
 
 # Where coverage was measured to be near 95% (docs/agreement.md); beyond, the figure carries a flag.
 ENOUGH_PROJECTS = 40
-ENOUGH_LABELLED = 100
+ENOUGH_LABELLED = 150
 ENOUGH_OF_EACH_CLASS = 35
 MOST_MEASURED_RATE = 0.92
 
@@ -87,6 +87,12 @@ class Basis:
         return not bool(low > 0)
 
     @property
+    def n_effective(self) -> float:
+        """How many labelled outcomes of equal weight would tell as much. (Kish 1965, Survey Sampling, section 11.7)"""
+        v = self.marks.labelled_weight
+        return float(v.sum() ** 2 / (v**2).sum())
+
+    @property
     def is_exact(self) -> bool:
         """Whether the figure is known and not estimated: this run's, when people marked all of it."""
         return self.target is Target.RUN and self.sample.is_census
@@ -125,7 +131,7 @@ class Basis:
         seen = self.sample.judge[self.sample.seen]
         said = {
             Flag.FEW_LABELLED_PROJECTS: self.n_labelled_clusters < ENOUGH_PROJECTS,
-            Flag.FEW_LABELLED: self.n_labelled < ENOUGH_LABELLED,
+            Flag.FEW_LABELLED: self.n_effective < ENOUGH_LABELLED,
             Flag.RARE_CLASS: is_extreme or rarer < ENOUGH_OF_EACH_CLASS,
             Flag.NO_ERROR_SEEN: bool((seen == gold).all()) and not self.sample.is_census,
             Flag.CLIPPED: not 0 <= value <= 1,

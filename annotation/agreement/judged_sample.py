@@ -175,7 +175,6 @@ def all_passed(
     for what, column in (("project", sample.cluster), ("code agent", sample.agent)):
         if (column != column[first][groups]).any():
             raise ValueError(f"A group lies in one {what}; name groups so that no two of them share a name.")
-    is_stratified = not (sample.stratum != sample.stratum[first][groups]).any()
     is_whole = _least_of(sample.labelled, groups) > 0
     judge = _least_of(sample.judge >= 1, groups)
     gold = np.where(is_whole, _least_of(~(sample.gold < 1), groups), np.nan)
@@ -195,8 +194,8 @@ def all_passed(
         cluster=_indices(sample.cluster[first]),
         weight=counts if weight is None else counts * np.asarray(weight, dtype=np.float64),
         probability=chance,
-        # Where one group was drawn from several strata, groups were not drawn in strata.
-        stratum=sample.stratum[first] if is_stratified else np.zeros(names.size, dtype=np.int64),
+        # Strata give fixed numbers of outcomes, but of whole groups what chance makes of them.
+        stratum=sample.stratum[first] if names.size == groups.size else np.zeros(names.size, dtype=np.int64),
         stratum_size=np.full(names.size, float(names.size)),
         agent=sample.agent[first],
     )
