@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 
 from annotation import comments, guidelines, queue
@@ -63,6 +66,25 @@ def rated_set() -> dict[str, Any]:
 def stranger() -> dict[str, Any]:
     """Somebody else who may sign in."""
     return {"username": campaigns.person(password=campaigns.PASSWORD).username}
+
+
+def begin_session(*, username: str) -> dict[str, Any]:
+    """Sign somebody in, and give the cookie that says so."""
+    person = User.objects.get(username=username)
+    session = SessionStore()
+    session[SESSION_KEY] = str(person.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = person.get_session_auth_hash()
+    session.create()
+    return {
+        "name": settings.SESSION_COOKIE_NAME,
+        "value": session.session_key,
+        "domain": settings.SITE_HOST.partition(":")[0],
+        "path": "/",
+        "httpOnly": True,
+        "secure": True,
+        "sameSite": "Lax",
+    }
 
 
 def end_sessions(*, username: str) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 // console.js – puts the parts of the console together: what each control does, and what each piece of news changes.
-import { Refused, SignedOut, Unreachable, get, post, postLast } from "./api.js";
+import { Refused, SignedOut, Unreachable, get, noticeSignIn, post, postLast } from "./api.js";
 import { hear, tell } from "./bus.js";
 import { lastTime, startClock } from "./clock.js";
 import { askProblem, askSignIn, askSubmit, endSignIn } from "./dialogs.js";
@@ -288,8 +288,11 @@ function jump(id, words) {
 }
 
 async function poll() {
-  if (document.hidden || outbox.needsSignIn) return;
+  if (document.hidden) return;
   try {
+    // Not under the fingers of somebody who types a password: the rest of it would be keys that mark.
+    if (outbox.needsSignIn && !find("#again-password").value) await noticeSignIn();
+    if (outbox.needsSignIn) return;
     const answer = await get(`${address}/changes?after=${set.sequence}`);
     set.sequence = answer.sequence;
     for (const annotation of answer.annotations) {
