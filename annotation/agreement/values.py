@@ -26,6 +26,10 @@ class Reason(StrEnum):
     NOT_TWO_LABELS = "not_two_labels"
     TOO_MANY_LABELS = "too_many_labels"
     INCOMPLETE = "incomplete"
+    NOT_LABELLED = "not_labelled"
+    NOT_LABELLED_WHOLE = "not_labelled_whole"
+    NEVER_DRAWN = "never_drawn"
+    NO_BETTER_THAN_CHANCE = "no_better_than_chance"
 
     @property
     def sentence(self) -> str:
@@ -51,6 +55,10 @@ _SENTENCES = {
     Reason.NOT_TWO_LABELS: "It is defined for two labels only.",
     Reason.TOO_MANY_LABELS: "There are too many labels for a table; treat them as scores (--numeric).",
     Reason.INCOMPLETE: "No unit was rated by every rater.",
+    Reason.NOT_LABELLED: "No outcome was labelled by a person.",
+    Reason.NOT_LABELLED_WHOLE: "Too few were labelled whole: one counts only where people marked all of its outcomes.",
+    Reason.NEVER_DRAWN: "A part of the outcomes was never drawn to be labelled, so nothing is known of the judge there.",
+    Reason.NO_BETTER_THAN_CHANCE: "The judge is no better than chance on the labelled outcomes.",
 }
 
 
@@ -66,6 +74,12 @@ class Flag(StrEnum):
     LISTWISE = "listwise"
     INVALID_UNDER_CLUSTERING = "invalid_under_clustering"
     CLUSTERING_IGNORED = "clustering_ignored"
+    FEW_LABELLED_PROJECTS = "few_labelled_projects"
+    FEW_LABELLED = "few_labelled"
+    RARE_CLASS = "rare_class"
+    WEAK_JUDGE = "weak_judge"
+    CLIPPED = "clipped"
+    NO_ERROR_SEEN = "no_error_seen"
 
     @property
     def sentence(self) -> str:
@@ -83,6 +97,12 @@ _FLAG_SENTENCES = {
     Flag.LISTWISE: "Units that lack a rating were left out.",
     Flag.INVALID_UNDER_CLUSTERING: "It takes every unit to be independent, and here they are clustered.",
     Flag.CLUSTERING_IGNORED: "This interval takes every unit to be independent.",
+    Flag.FEW_LABELLED_PROJECTS: "Few projects hold labels, so the interval may be too narrow.",
+    Flag.FEW_LABELLED: "Few outcomes are labelled, so the interval may be too narrow.",
+    Flag.RARE_CLASS: "Nearly everything passes, or nearly nothing, so the interval may be too narrow.",
+    Flag.WEAK_JUDGE: "The judge is hardly better than chance, so dividing by its error rates is not to be trusted.",
+    Flag.CLIPPED: "It was cut off at 0 or 1.",
+    Flag.NO_ERROR_SEEN: "No labelled outcome shows an error of the judge, which does not mean that it makes none.",
 }
 
 
@@ -139,6 +159,7 @@ class Value:
     se: float | None = None
     analytic: Interval | None = None
     jackknife: Interval | None = None
+    bootstrap: Interval | None = None
 
     def document(self) -> dict[str, object]:
         """As JSON, without what was not computed."""
@@ -154,6 +175,8 @@ class Value:
             shown["analytic"] = self.analytic.document()
         if self.jackknife is not None:
             shown["jackknife"] = self.jackknife.document()
+        if self.bootstrap is not None:
+            shown["bootstrap"] = self.bootstrap.document()
         if self.flags:
             shown["flags"] = [flag.value for flag in self.flags]
         return shown
