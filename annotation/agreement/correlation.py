@@ -203,7 +203,7 @@ def kendall_interval(value: float, n: int) -> tuple[float, float] | None:
 
 
 def _fisher(value: float, *, variance: float) -> tuple[float, float] | None:
-    if not abs(value) < 1:
+    if not abs(value) < 1 - _NEGLIGIBLE:
         return None
     centre, margin = np.arctanh(value), _Z * np.sqrt(variance)
     return float(np.tanh(centre - margin)), float(np.tanh(centre + margin))
