@@ -170,7 +170,7 @@ class ReportParts:
             measures += score_measures(ratings.numbers)
         counts = Confusion.of_tables(total.tables, positive=self.positive)
         # Clusters that one of the two never saw say nothing about how they agree, but count for prevalence.
-        shared = grouped if is_shared.all() else grouped.only(is_shared)
+        shared = grouped.only(is_shared) if 0 < is_shared.sum() < len(is_shared) else grouped
         found: dict[str, Statistic] = {}
         for sums, chosen in _by_sums(measures, grouped=grouped, shared=shared):
             found |= estimates(

@@ -55,8 +55,7 @@ def ratings_of(
     lacks its unit or rater, or nothing is left.
     """
     table = _Table(place)
-    for row in rows:
-        table.add(row)
+    table.fill(rows)
     if not table.units_of:
         raise RatingsError("There are no ratings; give at least one row with unit, rater and label.")
     table.refuse_duplicates()
@@ -98,33 +97,46 @@ class _Table:
         self.units_of, self.raters_of, self.labels_of, self.lines = (array(code) for code in "iiiq")
         self.cluster_of, self.kind_of = array("i"), array("i")
 
-    def add(self, row: Row) -> None:
-        unit_name, rater_name = row.unit.strip(), row.rater.strip()
-        if not unit_name or not rater_name:
-            lacking = "rater" if unit_name else "unit"
-            raise RatingsError(f"The {lacking} is empty in {self.place} {row.line}; name it there.")
-        unit = self.units.setdefault(unit_name, len(self.units))
-        if unit == len(self.cluster_of):
-            self.cluster_of.append(_UNSET)
-            self.kind_of.append(_UNSET)
-        if row.cluster and (cluster := row.cluster.strip()):
-            self._put(self.cluster_of, self.clusters, unit, cluster, row=row, noun="cluster")
-        if row.kind and (kind := row.kind.strip()):
-            self._put(self.kind_of, self.kinds, unit, kind, row=row, noun="kind")
-        label = row.label.strip() if row.label else ""
-        self.units_of.append(unit)
-        self.raters_of.append(self.raters.setdefault(rater_name, len(self.raters)))
-        self.labels_of.append(self.labels.setdefault(label, len(self.labels)) if label else _UNSET)
-        self.lines.append(row.line)
+    def fill(self, rows: Iterable[Row]) -> None:
+        # Written for a million rows: names of this loop are local, and `_put` is for what is new.
+        units, raters, labels, clusters, kinds = (
+            self.units,
+            self.raters,
+            self.labels,
+            self.clusters,
+            self.kinds,
+        )
+        cluster_of, kind_of = self.cluster_of, self.kind_of
+        for unit_name, rater_name, label, cluster, kind, line in rows:
+            unit_name, rater_name = unit_name.strip(), rater_name.strip()
+            if not unit_name or not rater_name:
+                lacking = "rater" if unit_name else "unit"
+                raise RatingsError(f"The {lacking} is empty in {self.place} {line}; name it there.")
+            unit = units.setdefault(unit_name, len(units))
+            if unit == len(cluster_of):
+                cluster_of.append(_UNSET)
+                kind_of.append(_UNSET)
+            if cluster and clusters.get(cluster) != cluster_of[unit]:
+                self._put(cluster_of, clusters, unit, cluster, line=line, noun="cluster")
+            if kind and kinds.get(kind) != kind_of[unit]:
+                self._put(kind_of, kinds, unit, kind, line=line, noun="kind")
+            label = label.strip() if label else ""
+            self.units_of.append(unit)
+            self.raters_of.append(raters.setdefault(rater_name, len(raters)))
+            self.labels_of.append(labels.setdefault(label, len(labels)) if label else _UNSET)
+            self.lines.append(line)
 
     def _put(
-        self, column: array[int], names: dict[str, int], unit: int, name: str, *, row: Row, noun: str
+        self, column: array[int], names: dict[str, int], unit: int, name: str, *, line: int, noun: str
     ) -> None:
+        name = name.strip()
+        if not name:
+            return
         index = names.setdefault(name, len(names))
         if column[unit] not in (_UNSET, index):
-            other = list(names)[column[unit]]
+            other, whose = list(names)[column[unit]], list(self.units)[unit]
             raise RatingsError(
-                f"Unit {row.unit!r} has {noun} {name!r} in {self.place} {row.line} but {other!r} before; "
+                f"Unit {whose!r} has {noun} {name!r} in {self.place} {line} but {other!r} before; "
                 f"a unit has one {noun}, so make them alike or the units' names different."
             )
         column[unit] = index
