@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
+
+import numpy as np
 
 from annotation.agreement.ratings import Ratings, RatingsError
 from annotation.agreement.rows import Row, ratings_of
@@ -51,19 +53,32 @@ def _read(file: TextIO, labels: Sequence[str] | None, *, is_numeric: bool) -> Ra
         raise RatingsError(
             'A JSON list is no ratings file; write one object a line, or {"labels": [...], "ratings": [...]}.'
         )
+    rows: Iterable[Row]
+    place = "line"
     if not first.lstrip().startswith("{"):
-        ratings = ratings_of(_csv_rows(file, notes), labels=labels, is_numeric=is_numeric)
-        return RatingsFile(ratings=ratings, notes=tuple(notes))
-    if _is_row(first):
-        ratings = ratings_of(_json_rows(file, notes), labels=labels, is_numeric=is_numeric)
-        return RatingsFile(ratings=ratings, notes=tuple(notes))
-    rows, declared = _one_object(file)
-    if labels is not None and declared is not None and list(labels) != declared:
-        notes.append(f"The labels {', '.join(declared)} of the file gave way to those of the command.")
-    ratings = ratings_of(
-        rows, labels=declared if labels is None else labels, is_numeric=is_numeric, place="rating"
-    )
-    return RatingsFile(ratings=ratings, notes=tuple(notes))
+        rows = _csv_rows(file, notes)
+    elif _is_row(first):
+        rows = _json_rows(file, notes)
+    else:
+        rows, declared = _one_object(file)
+        place = "rating"
+        if labels is not None and declared is not None and list(labels) != declared:
+            notes.append(f"The labels {', '.join(declared)} of the file gave way to those of the command.")
+        labels = declared if labels is None else labels
+    ratings = ratings_of(rows, labels=labels, is_numeric=is_numeric, place=place)
+    return RatingsFile(ratings=ratings, notes=(*notes, *_never_said(ratings)))
+
+
+def _never_said(ratings: Ratings) -> list[str]:
+    used = set(np.unique(ratings.codes).tolist())
+    unused = [label for code, label in enumerate(ratings.labels) if code not in used]
+    if ratings.are_labels_declared or not unused:
+        return []
+    return [
+        f"Nobody said {' or '.join(unused)}, which is assumed to be a label: AC1, AC2 and Brennan-Prediger count "
+        f"it; declare --labels {','.join(label for label in ratings.labels if label not in unused)} if it could "
+        "not be said."
+    ]
 
 
 def _csv_rows(file: TextIO, notes: list[str]) -> Iterator[Row]:
