@@ -82,10 +82,12 @@ def campaign_ratings(campaign: Campaign, *, whose: Whose = Whose.EACH, scale: st
         raise RatingsError(
             f"Nothing was handed in or judged in campaign {campaign.pk}; hand in a set, then ask again."
         )
+    place_of = {pk: place for place, pk in enumerate(items)}
+    in_order = sorted((*judged, *said), key=lambda each: place_of[each[0]])
     ratings = ratings_of(
         (
             Row(items[pk].unit, rater, label, items[pk].cluster, items[pk].kind)
-            for pk, rater, label in (*judged, *said)
+            for pk, rater, label in in_order
         ),
         labels=[mark.value for mark in campaign.marks] or None,
         is_numeric=campaign.mark_set == MarkSet.SCALES,

@@ -74,11 +74,12 @@ def _never_said(ratings: Ratings) -> list[str]:
     unused = [label for code, label in enumerate(ratings.labels) if code not in used]
     if ratings.are_labels_declared or not unused:
         return []
-    return [
-        f"Nobody said {' or '.join(unused)}, which is assumed to be a label: AC1, AC2 and Brennan-Prediger count "
-        f"it; declare --labels {','.join(label for label in ratings.labels if label not in unused)} if it could "
-        "not be said."
-    ]
+    used_labels = ",".join(label for label in ratings.labels if label not in unused)
+    sentence = (
+        f"Nobody said {' or '.join(unused)}, which is assumed to be a label: AC1, AC2 and Brennan-Prediger "
+        f"count it; declare --labels {used_labels} if it could not be said."
+    )
+    return [sentence]
 
 
 def _csv_rows(file: TextIO, notes: list[str]) -> Iterator[Row]:

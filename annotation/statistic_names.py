@@ -49,6 +49,8 @@ _WORDS = {
     "mae": "Mean absolute difference",
     "rmse": "Root mean squared difference",
     "bias": "Mean difference (first minus second)",
+    "limit_low": "Lower limit of agreement",
+    "limit_high": "Upper limit of agreement",
     "ccc": "Lin's concordance",
     "icc_1": "ICC(1)",
     "icc_c1": "ICC(C,1)",

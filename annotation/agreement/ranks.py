@@ -41,19 +41,18 @@ def kendall_of_tables(tables: Floats) -> Floats:
     return _ratio(difference, (total - tied_rows) * (total - tied_columns))
 
 
-def spearman_of_weights(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Return Spearman's rho of units that each occur some number of times.
+def spearman_of_weights(x: Floats, y: Floats, weights: Floats, cluster_of: NDArray[np.int32]) -> Floats:
+    """Return Spearman's rho of units that occur as often as their cluster does.
 
-    `x` and `y` have the shape (n,), `weights` (B, n); the result has the shape (B,). For values with so many
-    levels that their cross table is mostly empty.
+    `x`, `y` and `cluster_of` have the shape (n,), `weights` (B, C); the result has the shape (B,). For values
+    with so many levels that their cross table is mostly empty.
     """
-    ranks_x, ranks_y = _weighted_ranks(x, weights), _weighted_ranks(y, weights)
-    middle = (weights.sum(axis=-1, keepdims=True) + 1) / 2
-    ranks_x -= middle
-    ranks_y -= middle
-    covariance = (weights * ranks_x * ranks_y).sum(axis=-1)
-    spread = (weights * ranks_x**2).sum(axis=-1) * (weights * ranks_y**2).sum(axis=-1)
-    return _ratio(covariance, spread)
+    step = max(1, _CELLS_AT_ONCE // max(1, x.size))
+    parts = [
+        _spearman(x, y, weights[begin : begin + step][:, cluster_of])
+        for begin in range(0, len(weights), step)
+    ]
+    return np.concatenate(parts)
 
 
 def pair_signs(x: Floats, y: Floats, cluster_of: NDArray[np.int32], *, n_clusters: int) -> Floats:
@@ -84,13 +83,23 @@ def kendall_of_pair_signs(signs: Floats, weights: Floats, sizes: Floats) -> Floa
 
     A unit drawn twice is tied with its copy.
     """
-    concordance, ties_x, ties_y = np.einsum("bc,kcd,bd->kb", weights, signs, weights, optimize=True)
+    concordance, ties_x, ties_y = ((weights @ signs) * weights).sum(axis=-1)
     units = weights @ sizes
     # Ordered pairs, so that everything is twice what the formula has; a unit with itself is no pair.
     all_pairs = units * (units - 1)
     not_tied_x = all_pairs - (ties_x - units)
     not_tied_y = all_pairs - (ties_y - units)
     return _ratio(concordance, not_tied_x * not_tied_y)
+
+
+def _spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
+    ranks_x, ranks_y = _weighted_ranks(x, weights), _weighted_ranks(y, weights)
+    middle = (weights.sum(axis=-1, keepdims=True) + 1) / 2
+    ranks_x -= middle
+    ranks_y -= middle
+    covariance = (weights * ranks_x * ranks_y).sum(axis=-1)
+    spread = (weights * ranks_x**2).sum(axis=-1) * (weights * ranks_y**2).sum(axis=-1)
+    return _ratio(covariance, spread)
 
 
 def _mid_ranks(counts: Floats) -> Floats:

@@ -212,7 +212,9 @@ class ReportParts:
                 n=int(both.sum()),
                 resampling=self.resampling,
             )
-            statistics |= rank_correlations(scores, is_clustered=ratings.is_clustered)
+            statistics |= rank_correlations(
+                scores, None if self.cluster_of is None else clusters, resampling=self.resampling
+            )
         return PairReport(
             raters=(first, second),
             n=int(both.sum()),

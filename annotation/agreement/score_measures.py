@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from annotation.agreement import correlation, icc, ranks
+from annotation.agreement.estimating import Resampling, estimates
 from annotation.agreement.icc import IccForm
 from annotation.agreement.measure import Measure
 from annotation.agreement.sums import GroupedSums, PairSums
 from annotation.agreement.values import Flag, Interval, Method, Reason, Statistic, Undefined, Value
 from annotation.agreement.weights import Floats
+
+MOST_RESAMPLED = 20_000
+MOST_IN_PAIRS = 1500
 
 type _Analytic = Callable[[float, int], tuple[float, float] | None]
 
@@ -34,6 +39,8 @@ def score_measures(numbers: Floats) -> list[Measure[PairSums]]:
         "mae": (correlation.mae, None),
         "rmse": (correlation.rmse, None),
         "bias": (correlation.bias, None),
+        "limit_low": (correlation.lower_limit, None),
+        "limit_high": (correlation.upper_limit, None),
         "ccc": (correlation.ccc, None),
     }
     of_tables = {
@@ -62,6 +69,8 @@ def moment_measures() -> list[Measure[Floats]]:
         "mae": correlation.mae,
         "rmse": correlation.rmse,
         "bias": correlation.bias,
+        "limit_low": correlation.lower_limit,
+        "limit_high": correlation.upper_limit,
         "ccc": correlation.ccc,
     }
     measures = [
@@ -99,26 +108,81 @@ def icc_groups(scores: Floats, cluster_of: NDArray[np.int32] | None) -> GroupedS
     return GroupedSums(features=rows, copies=copies.astype(np.int64))
 
 
-def rank_correlations(scores: Floats, *, is_clustered: bool) -> dict[str, Statistic]:
-    """Return Spearman's rho and Kendall's tau-b of scores (n, 2) with analytic intervals, not resampled."""
-    n = len(scores)
-    flags = (Flag.CLUSTERING_IGNORED,) if is_clustered else ()
-    found: dict[str, Statistic] = {}
-    for name, of, analytic in (
-        ("spearman", stats.spearmanr, correlation.spearman_interval),
-        ("kendall_tau_b", stats.kendalltau, correlation.kendall_interval),
-    ):
-        if n < 2 or np.ptp(scores, axis=0).min() == 0:
-            found[name] = Undefined(_reason(n))
-            continue
-        value = float(of(scores[:, 0], scores[:, 1]).statistic)
-        ends = analytic(value, n)
-        found[name] = (
-            Value(value=value, n=n)
-            if ends is None
-            else Value(value=value, n=n, low=ends[0], high=ends[1], method=Method.FISHER_Z, flags=flags)
+def rank_correlations(
+    scores: Floats, cluster_of: NDArray[np.int32] | None, *, resampling: Resampling
+) -> dict[str, Statistic]:
+    """Return Spearman's rho and Kendall's tau-b of two raters' scores (n, 2) with too many levels for a table.
+
+    They are resampled as everything else is as long as that is quick; beyond, the analytic interval stands alone.
+    """
+    x, y, n = scores[:, 0], scores[:, 1], len(scores)
+    used, places = np.unique(np.arange(n) if cluster_of is None else cluster_of, return_inverse=True)
+    clusters = places.astype(np.int32)
+    sizes = np.bincount(clusters, minlength=used.size).astype(np.float64)
+    measures: list[Measure[Floats]] = []
+    if 0 < n <= MOST_RESAMPLED and used.size <= MOST_IN_PAIRS:
+        measures.append(
+            _rank_measure(
+                "spearman",
+                lambda drawn: ranks.spearman_of_weights(x, y, drawn, clusters),
+                correlation.spearman_interval,
+                n=n,
+            )
         )
-    return found
+    if 0 < n <= MOST_IN_PAIRS:
+        signs = ranks.pair_signs(x, y, clusters, n_clusters=used.size)
+        measures.append(
+            _rank_measure(
+                "kendall_tau_b",
+                lambda drawn: ranks.kendall_of_pair_signs(signs, drawn, sizes),
+                correlation.kendall_interval,
+                n=n,
+            )
+        )
+    # The sums of such a measure are how often each cluster was drawn.
+    once = GroupedSums(
+        features=np.eye(used.size if measures else 0), copies=np.ones(used.size, dtype=np.int64)
+    )
+    found = (
+        estimates(measures, once, units=once, unpacked=lambda drawn: drawn, n=n, resampling=resampling)
+        if measures
+        else {}
+    )
+    flags = (Flag.CLUSTERING_IGNORED,) if resampling.is_clustered else ()
+    analytic = {
+        "spearman": (stats.spearmanr, correlation.spearman_interval),
+        "kendall_tau_b": (stats.kendalltau, correlation.kendall_interval),
+    }
+    return {
+        name: found.get(name) or _with_analytic(of, interval, scores, flags=flags)
+        for name, (of, interval) in analytic.items()
+    }
+
+
+def _rank_measure(
+    name: str, of: Callable[[Floats], Floats], analytic: _Analytic, *, n: int
+) -> Measure[Floats]:
+    def of_any_batch(drawn: Floats) -> Floats:
+        return of(drawn[np.newaxis])[0] if drawn.ndim == 1 else of(drawn)
+
+    def interval(total: Floats, _units: Floats, _copies: NDArray[np.int64]) -> Interval | None:
+        ends = analytic(float(of_any_batch(total)), n)
+        return None if ends is None else Interval(low=ends[0], high=ends[1], method=Method.FISHER_Z)
+
+    return Measure(name=name, of=of_any_batch, reason=lambda _: _reason(n), analytic=interval)
+
+
+def _with_analytic(
+    of: Callable[..., Any], analytic: _Analytic, scores: Floats, *, flags: tuple[Flag, ...]
+) -> Statistic:
+    n = len(scores)
+    if n < 2 or np.ptp(scores, axis=0).min() == 0:
+        return Undefined(_reason(n))
+    value = float(of(scores[:, 0], scores[:, 1]).statistic)
+    ends = analytic(value, n)
+    if ends is None:
+        return Value(value=value, n=n)
+    return Value(value=value, n=n, low=ends[0], high=ends[1], method=Method.FISHER_Z, flags=flags)
 
 
 def _through(of: Callable[[Floats], Floats], moments: Floats, tables: Floats) -> Floats:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from annotation.agreement.ranks import Floats
@@ -74,24 +72,6 @@ def mcnemar(b: int, c: int, *, differences: Floats | None = None) -> McNemar:
         is_valid=differences is None,
         clustered=None if differences is None else _clustered(b - c, differences),
     )
-
-
-def mcnemar_of_pairs(
-    first: NDArray[np.bool_],
-    second: NDArray[np.bool_],
-    *,
-    cluster_of: NDArray[np.int32] | None = None,
-) -> McNemar:
-    """Return McNemar's tests of two raters' answers, true where positive; all arrays have the shape (n,).
-
-    b counts first positive and second not, c the reverse. `cluster_of` is left out where every unit stands
-    alone; clusters of one unit each are the same as none.
-    """
-    difference = first.astype(np.int64) - second.astype(np.int64)
-    b, c = int((difference == 1).sum()), int((difference == -1).sum())
-    if cluster_of is None or np.unique(cluster_of).size == difference.size:
-        return mcnemar(b, c)
-    return mcnemar(b, c, differences=np.bincount(cluster_of, weights=difference))
 
 
 def _clustered(total: int, differences: Floats) -> ClusteredTest | None:

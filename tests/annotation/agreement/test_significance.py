@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as theirs
 
-from annotation.agreement.significance import mcnemar, mcnemar_of_pairs
+from annotation.agreement.significance import mcnemar
 from tests.annotation.agreement.published import oracle
 
 
@@ -56,28 +56,15 @@ def test_seven_against_one_by_hand():
 
 
 def test_units_in_clusters_make_the_plain_tests_invalid_and_are_adjusted_for():
-    # Every disagreement lies in one of two projects: eight to one side, none to the other, is one lean.
-    first = np.array([True] * 8 + [False] * 12)
-    second = np.zeros(20, dtype=bool)
-    clusters = np.array([0] * 8 + [1] * 4 + [2] * 8, dtype=np.int32)
+    # All eight disagreements lie in one of three projects, to one side: that is one lean.
+    found = mcnemar(8, 0, differences=np.array([8.0, 0, 0]))
 
-    found = mcnemar_of_pairs(first, second, cluster_of=clusters)
-
-    assert (found.b, found.c, found.is_valid) == (8, 0, False)
+    assert not found.is_valid
     assert found.exact_p < 0.01
     # (8)^2 / (3/2 * 8^2) = 2/3.
     assert found.clustered is not None
     assert found.clustered.chi2 == pytest.approx(2 / 3)
     assert found.clustered.p == pytest.approx(stats.chi2.sf(2 / 3, 1))
-
-
-def test_clusters_of_one_unit_are_no_clusters():
-    first, second = np.array([True, False, True]), np.array([False, False, True])
-
-    found = mcnemar_of_pairs(first, second, cluster_of=np.arange(3, dtype=np.int32))
-
-    assert found.is_valid
-    assert (found.b, found.c) == (1, 0)
 
 
 def test_the_adjusted_test_nears_the_plain_one_when_clusters_are_single_units():
