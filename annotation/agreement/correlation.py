@@ -105,7 +105,9 @@ def _deviation(moments: Floats) -> Floats:
     """The standard deviation of the differences, with n - 1."""
     n = np.where(moments[..., 0] > 1, moments[..., 0], np.nan)
     squares = moments[..., 8] - moments[..., 7] ** 2 / n
-    deviation: Floats = np.sqrt(np.maximum(squares, 0.0) / (n - 1))
+    # The root would turn what rounding leaves of no spread into a spread.
+    squares = np.where(squares > _NEGLIGIBLE * moments[..., 8], squares, 0.0)
+    deviation: Floats = np.sqrt(squares / np.where(n > 1, n - 1, np.nan))
     return deviation
 
 

@@ -12,7 +12,7 @@ from .ceiling import ceiling
 from .data import MOST_LABELS, Data, Floats, Ints, Settings
 from .estimates import Ends, estimates
 from .formulas import Found, Scale, of_pair, of_raters, tables_of
-from .patterns import Blocks, Patterns, patterns_of
+from .patterns import Patterns, blocks_of, patterns_of
 from .quantiles import Z, chi2_tail, half_binomial, t_quantile, wilson
 from .standard_errors import alpha_error, kappa_errors, linearised_errors
 
@@ -27,6 +27,8 @@ _BINOMIAL = frozenset(
     "pass_rate_judge".split()
 )
 _NO_SPREAD = 1e-7
+# Beyond these sizes rank correlations of many levels have Fisher's interval alone.
+MOST_RANKED, MOST_IN_PAIRS = 20_000, 1500
 
 
 def document(data: Data, settings: Settings) -> dict[str, Any]:
@@ -174,25 +176,46 @@ def _two_raters_of_many_scores(
         matrix = data.numbers[codes[both]]
         blocks = scores.moment_blocks(matrix, clusters)
         found |= estimates(
-            ["pearson", "mae", "rmse", "bias", "ccc", *scores.FORMS],
+            ["pearson", "mae", "rmse", "bias", "limit_low", "limit_high", "ccc", *scores.FORMS],
             blocks,
             lambda sums: Found(values=scores.of_moments(sums)),
             n=n,
             settings=settings,
             width=blocks.width,
         )
-        found |= _ranks(matrix)
+        found |= _ranks(matrix, clusters, settings)
     n_clusters = n if clusters is None else len(np.unique(clusters))
     return {"n": n, "n_clusters": n_clusters, "table": [], "statistics": found}
 
 
-def _ranks(matrix: Floats) -> dict[str, Any]:
-    if len(matrix) < 2 or np.ptp(matrix, axis=0).min() == 0:
-        return {name: {"value": None} for name in ("spearman", "kendall_tau_b")}
-    found = {}
-    for name, value in scores.rank_correlations(matrix).items():
-        low, high = scores.fisher_ends(name, value, len(matrix)) or (None, None)
-        found[name] = {"value": value, "low": low, "high": high, "n": len(matrix)}
+def _ranks(matrix: Floats, clusters: Ints | None, settings: Settings) -> dict[str, Any]:
+    """Rank correlations, resampled as long as that is quick, else with Fisher's interval alone."""
+    n = len(matrix)
+    used, place = np.unique(np.arange(n) if clusters is None else clusters, return_inverse=True)
+    once = np.ones((1, len(used)))
+    found: dict[str, Any] = {}
+    resampled = ["spearman"] if 0 < n <= MOST_RANKED and len(used) <= MOST_IN_PAIRS else []
+    resampled += ["kendall_tau_b"] if 0 < n <= MOST_IN_PAIRS else []
+    points = scores.rank_correlations(matrix, once, place) if n else {}
+    ends = {name: scores.fisher_ends(name, float(value[0]), n) for name, value in points.items()}
+    if resampled:
+        found |= estimates(
+            resampled,
+            blocks_of(np.eye(len(used))),
+            lambda drawn: Found(values=scores.rank_correlations(matrix, drawn, place)),
+            n=n,
+            settings=settings,
+            width=n,
+            analytic={name: each for name, each in ends.items() if each is not None},
+        )
+    for name in ("spearman", "kendall_tau_b"):
+        if name in found:
+            continue
+        if n < 2 or np.isnan(points[name][0]):
+            found[name] = {"value": None}
+            continue
+        low, high = ends[name] or (None, None)
+        found[name] = {"value": float(points[name][0]), "low": low, "high": high, "n": n}
     return found
 
 

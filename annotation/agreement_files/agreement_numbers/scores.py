@@ -28,11 +28,15 @@ def of_tables(tables: Floats, numbers: Floats) -> dict[str, Floats]:
     variances = (rows * from_first**2).sum(axis=1) / size, (columns * from_second**2).sum(axis=1) / size
     together = np.einsum("bkl,bk,bl->b", tables, from_first, from_second) / size
     order = np.argsort(numbers)
+    sums_of_differences = (tables * apart).sum(axis=(1, 2)), (tables * apart**2).sum(axis=(1, 2))
+    limits = _limits(n, *sums_of_differences)
     found = {
         "pearson": _where(varies, together / _root(variances[0] * variances[1])),
         "mae": (tables * np.abs(apart)).sum(axis=(1, 2)) / size,
-        "rmse": np.sqrt((tables * apart**2).sum(axis=(1, 2)) / size),
-        "bias": (tables * apart).sum(axis=(1, 2)) / size,
+        "rmse": np.sqrt(sums_of_differences[1] / size),
+        "bias": sums_of_differences[0] / size,
+        "limit_low": limits[0],
+        "limit_high": limits[1],
         "ccc": _where(
             varies | differs | ((rows > 0).sum(axis=1) > 1),
             2 * together / np.where(
@@ -65,11 +69,14 @@ def of_moments(sums: Floats) -> dict[str, Floats]:
     of_x = np.where(xx - x * x > _ROUNDING * xx, xx - x * x, 0.0)
     of_y = np.where(yy - y * y > _ROUNDING * yy, yy - y * y, 0.0)
     together = xy - x * y
+    limits = _limits(sums[:, 0], sums[:, 7], sums[:, 8])
     return {
         "pearson": np.clip(together / _root(of_x * of_y), -1, 1),
         "mae": absolute,
         "rmse": np.sqrt(squared),
         "bias": difference,
+        "limit_low": limits[0],
+        "limit_high": limits[1],
         "ccc": ratio(2 * together, of_x + of_y + (x - y) ** 2),
     } | intraclass(sums[:, 9:], raters=2)
 
@@ -155,23 +162,38 @@ def fisher_ends(name: str, value: float, n: int) -> tuple[float, float] | None:
     return tanh(atanh(value) - reach), tanh(atanh(value) + reach)
 
 
-def rank_correlations(scores: Floats) -> dict[str, float]:
-    """Return Spearman's rho and Kendall's tau-b of scores with many levels (n, 2)."""
-    levels = [np.unique(column, return_inverse=True, return_counts=True) for column in scores.T]
-    ranks = [(np.cumsum(counts) - (counts - 1) / 2)[place] for _, place, counts in levels]
-    x, y = (rank - rank.mean() for rank in ranks)
-    concordant, n = 0.0, len(scores)
-    step = max(1, 4_000_000 // n)
-    for start in range(0, n, step):
-        part = slice(start, start + step)
-        concordant += float(
-            (np.sign(x[part, None] - x[None, :]) * np.sign(y[part, None] - y[None, :])).sum()
-        )
-    untied = [n * (n - 1) - float((counts * (counts - 1)).sum()) for _, _, counts in levels]
-    return {
-        "spearman": float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum())),
-        "kendall_tau_b": concordant / sqrt(untied[0] * untied[1]),
+def rank_correlations(scores: Floats, drawn: Floats, cluster_of: Ints) -> dict[str, Floats]:
+    """Return Spearman's rho and Kendall's tau-b of many levels: scores (n, 2), how often clusters occur (B, C)."""
+    weights = drawn[:, cluster_of]
+    n = weights.sum(axis=1)
+    ranks, untied = [], []
+    for column in scores.T:
+        _, level_of = np.unique(column, return_inverse=True)
+        counts = weights @ (level_of[:, None] == np.arange(level_of.max(initial=-1) + 1)).astype(np.float64)
+        middle = (n[:, None] + 1) / 2
+        ranks.append((np.cumsum(counts, axis=1) - (counts - 1) / 2 - middle)[:, level_of])
+        untied.append(n * (n - 1) - (counts * (counts - 1)).sum(axis=1))
+    x, y = ranks
+    found = {
+        "spearman": (weights * x * y).sum(axis=1)
+        / _root((weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1))
     }
+    lean = np.zeros(len(weights))
+    step = max(1, 4_000_000 // max(1, len(scores)))
+    for start in range(0, len(scores), step):
+        part = scores[start : start + step, None]
+        signs = np.sign(part[..., 0] - scores[:, 0]) * np.sign(part[..., 1] - scores[:, 1])
+        lean += ((weights @ signs.T) * weights[:, start : start + step]).sum(axis=1)
+    found["kendall_tau_b"] = lean / _root(untied[0] * untied[1])
+    return found
+
+
+def _limits(n: Floats, total: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    """The limits of agreement: where 95% of differences lie if they are normal (Bland and Altman 1986)."""
+    size = np.where(n > 1, n, np.nan)
+    spread = squares - total**2 / size
+    reach = Z * np.sqrt(np.where(spread > _ROUNDING * squares, spread, 0.0) / (size - 1))
+    return total / size - reach, total / size + reach
 
 
 def _spearman(tables: Floats) -> Floats:
