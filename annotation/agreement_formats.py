@@ -85,7 +85,7 @@ def csv_text(report: Report) -> str:
 
 def latex_text(report: Report) -> str:
     """A document that compiles by itself with pdflatex."""
-    tables = "\n\n".join(_latex_table(table) for table in tables_of(report))
+    tables = "\n\n".join(latex_table(table) for table in tables_of(report))
     facts = "\n".join(rf"  \item {escaped(fact)}" for fact in (*facts_of(report), *report.warnings))
     methods = " ".join(escaped(sentence) for sentence in report.methods.values())
     return rf"""\documentclass[a4paper,10pt]{{article}}
@@ -141,7 +141,8 @@ def _lines(table: TextTable) -> Iterator[str]:
         yield table.note
 
 
-def _latex_table(table: TextTable) -> str:
+def latex_table(table: TextTable) -> str:
+    """Return one table; it needs booktabs, longtable and graphicx."""
     # Remarks are sentences: they are set in a column that breaks, and the table may run over pages.
     has_remarks = table.head[-1] == "Remark"
     columns = "lrrrp{6.2cm}" if has_remarks else "l" + "r" * (len(table.head) - 1)
