@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata, resources
 
-from annotation.agreement.estimating import Resampling
+from annotation.agreement.ratings import Ratings
 from annotation.agreement.report import Report, report
 from annotation.agreement.report_parts import documents
 from annotation.agreement.values import Undefined
@@ -19,7 +19,6 @@ from annotation.agreement_figures import Figure, Groups, figures_of, groups_of
 from annotation.agreement_formats import csv_text, latex_table
 from annotation.agreement_methods import methods_paragraph
 from annotation.agreement_tables import facts_of, tables_of
-from annotation.agreement.ratings import Ratings
 from annotation.campaign_agreement import CampaignMarks, report_of
 from annotation.frozen_ratings import FrozenRatings, frozen_file, frozen_marks, ratings_csv
 from annotation.models import Campaign
@@ -137,7 +136,8 @@ def appendix_files(appendix: Appendix) -> dict[str, bytes]:
         "methods.tex": f"{escaped(methods)}\n",
         "statistics.csv": csv_text(found),
         "groups.csv": _groups_csv(appendix.groups),
-        "agreement.json": json.dumps(appendix.document(), ensure_ascii=False, indent=2, allow_nan=False) + "\n",
+        "agreement.json": json.dumps(appendix.document(), ensure_ascii=False, indent=2, allow_nan=False)
+        + "\n",
         "ratings.csv": ratings_csv(appendix.frozen),
         **{f"figures/{figure.name}.svg": figure.svg for figure in figures},
     }
@@ -201,7 +201,9 @@ def _document(found: Report, *, tables: str, methods: str, figures: Sequence[Fig
 def _groups_csv(groups: Groups) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["pair", "by", "group", "n", "clusters", "statistic", "value", "low", "high", "method", "reason"])
+    writer.writerow(
+        ["pair", "by", "group", "n", "clusters", "statistic", "value", "low", "high", "method", "reason"]
+    )
     for pair, grouped in groups.items():
         for by, found in grouped.items():
             for group in found:
@@ -224,7 +226,9 @@ def _pdfs(figures: Sequence[Figure]) -> Mapping[str, bytes]:
 def _scripts() -> dict[str, bytes]:
     root = resources.files(_SCRIPT)
     package = root / "agreement_numbers"
-    parts = sorted((each for each in package.iterdir() if each.name.endswith(".py")), key=lambda each: each.name)
+    parts = sorted(
+        (each for each in package.iterdir() if each.name.endswith(".py")), key=lambda each: each.name
+    )
     return {
         "recompute.py": (root / "recompute.py").read_bytes(),
         **{f"agreement_numbers/{part.name}": part.read_bytes() for part in parts},
@@ -281,4 +285,8 @@ Figures, each as SVG and PDF
 
 
 def _groups_line(appendix: Appendix) -> str:
-    return "\ngroups.csv      the main statistics within kinds, code agents and clusters" if appendix.groups else ""
+    return (
+        "\ngroups.csv      the main statistics within kinds, code agents and clusters"
+        if appendix.groups
+        else ""
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.agreement.groups import GroupAgreement, group_agreements
 from annotation.agreement.estimating import Resampling
+from annotation.agreement.groups import GroupAgreement, group_agreements
 from annotation.agreement.ratings import Ratings
 from annotation.agreement.report import Report
 from annotation.agreement.report_parts import PairReport
@@ -89,7 +89,9 @@ def _drawn_pairs(report: Report) -> list[PairReport]:
 
 def _confusion(pair: PairReport, report: Report, *, name: str) -> Figure:
     first, second = pair.raters
-    words = f"What {first} (rows) and {second} (columns) said of {pair.n:,} units. Shades are shares of the row."
+    words = (
+        f"What {first} (rows) and {second} (columns) said of {pair.n:,} units. Shades are shares of the row."
+    )
     chart = confusion(pair.table.tolist(), report.labels, words=words, rows=first, columns=second)
     return Figure(name=name, caption=words, chart=chart)
 

@@ -15,8 +15,7 @@ def methods_paragraph(report: Report, *, program: str, is_numeric: bool) -> str:
             *_sample(report),
             *_estimators(report, is_numeric=is_numeric),
             *_intervals(report),
-            f"All numbers were computed with {program}; the frozen ratings and a script that recomputes "
-            "every number from them with NumPy alone accompany this paper.",
+            f"All numbers were computed with {program}; the frozen ratings and a script that recomputes every number from them with NumPy alone accompany this paper.",
         ]
     )
 
@@ -107,7 +106,11 @@ def _intervals(report: Report) -> Iterator[str]:
         "Where every resample gave the same value, a Wilson interval with clusters as n stands in. Analytic "
         "intervals that take units to be independent are given for comparison: Fleiss, Cohen and Everitt (1969) for "
         "kappa, the linearised variance of Gwet (2014) for the other coefficients, Wilson's for shares"
-        + (", and the F intervals of McGraw and Wong for intraclass correlations." if "icc_1" in _names(report) else ".")
+        + (
+            ", and the F intervals of McGraw and Wong for intraclass correlations."
+            if "icc_1" in _names(report)
+            else "."
+        )
     )
 
 

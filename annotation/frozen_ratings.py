@@ -39,6 +39,7 @@ class FrozenRatings:
 
 def frozen_file(ratings: Ratings) -> tuple[FrozenRatings, Names]:
     """Return the ratings of a file under aliases, and the alias of each rater: rater-1 for the first, and so on."""
+    ratings = ratings.only(ratings.counts > 0)
     raters = _numbered("rater", ratings.raters)
     units = _numbered("unit", ratings.units)
     compared = _renamed(ratings, raters=raters, units=units, clusters=_clusters(ratings))

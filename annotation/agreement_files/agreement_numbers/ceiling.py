@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,12 @@ def ceiling(data: Data, settings: Settings, *, people: Collection[str]) -> dict[
     """
     raters = range(len(data.raters))
     is_person = [name in people for name in data.raters]
-    among = [(one, other) for one in raters for other in raters if one < other and is_person[one] and is_person[other]]
+    among = [
+        (one, other)
+        for one in raters
+        for other in raters
+        if one < other and is_person[one] and is_person[other]
+    ]
     between = [(one, other) for one in raters for other in raters if is_person[one] and not is_person[other]]
     patterns = patterns_of(data.codes, data.cluster_of, n_labels=len(data.labels))
     # Blocks in which none of the pairs rated anything are not drawn.
@@ -57,7 +63,7 @@ def ceiling(data: Data, settings: Settings, *, people: Collection[str]) -> dict[
         shown[key] = estimates(
             NAMES,
             patterns.blocks.only(kept),
-            lambda samples, parts=parts: _apart(samples, patterns, scale, parts, settings.positive),  # type: ignore[misc]
+            partial(_apart, patterns=patterns, scale=scale, parts=parts, positive=settings.positive),
             n=n,
             settings=settings,
             width=len(data.labels) ** 2,
@@ -65,20 +71,22 @@ def ceiling(data: Data, settings: Settings, *, people: Collection[str]) -> dict[
     return shown
 
 
-def _apart(samples: Floats, patterns: Patterns, scale: Scale, parts: tuple[Pairs, ...], positive: int) -> Found:
-    pooled = [_pooled(samples, patterns, scale, pairs, positive) for pairs in parts]
+def _apart(
+    samples: Floats, *, patterns: Patterns, scale: Scale, parts: tuple[Pairs, ...], positive: int
+) -> Found:
+    pooled = [_pooled(samples, patterns, scale, pairs, positive=positive) for pairs in parts]
     if len(pooled) == 1:
         return Found(values=pooled[0])
     return Found(values={name: pooled[0][name] - pooled[1][name] for name in NAMES})
 
 
 def _pooled(
-    samples: Floats, patterns: Patterns, scale: Scale, pairs: Pairs, positive: int
+    samples: Floats, patterns: Patterns, scale: Scale, pairs: Pairs, *, positive: int
 ) -> dict[str, Floats]:
     above = {name: np.zeros(len(samples)) for name in NAMES}
     below = {name: np.zeros(len(samples)) for name in NAMES}
     for one, other in pairs:
-        found = _of_two(samples, patterns, scale, one, other, positive)
+        found = _of_two(samples, patterns, scale, (one, other), positive=positive)
         n = tables_of(samples, patterns, one, other).sum(axis=(1, 2))
         for name in NAMES:
             if name in found.chance:
@@ -93,19 +101,21 @@ def _pooled(
 
 
 def _of_two(
-    samples: Floats, patterns: Patterns, scale: Scale, one: int, other: int, positive: int
+    samples: Floats, patterns: Patterns, scale: Scale, columns: tuple[int, int], *, positive: int
 ) -> Found:
     """The statistics of two columns of patterns of many raters."""
     two = Patterns(
-        codes=patterns.codes[:, [one, other]],
+        codes=patterns.codes[:, list(columns)],
         blocks=patterns.blocks,
         units=patterns.units,
         n_labels=patterns.n_labels,
     )
     is_rated = (two.codes >= 0).any(axis=1)
-    rated = Patterns(codes=two.codes[is_rated], blocks=two.blocks, units=two.units[is_rated], n_labels=two.n_labels)
+    rated = Patterns(
+        codes=two.codes[is_rated], blocks=two.blocks, units=two.units[is_rated], n_labels=two.n_labels
+    )
     found = of_raters(samples[:, is_rated], rated, scale)
-    of_table = of_pair(tables_of(samples, patterns, one, other), scale, positive=positive)
+    of_table = of_pair(tables_of(samples, patterns, *columns), scale, positive=positive)
     return Found(
         values=found.values | of_table.values,
         below=found.below | of_table.below,

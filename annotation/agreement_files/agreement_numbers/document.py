@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,29 +9,39 @@ import numpy as np
 from . import scores
 from .ceiling import ceiling
 from .data import MOST_LABELS, Data, Floats, Ints, Settings
-from .estimates import Ends, estimates
+from .estimates import estimates
 from .formulas import Found, Scale, of_pair, of_raters, tables_of
+from .groups import groups_of
 from .patterns import Patterns, blocks_of, patterns_of
-from .quantiles import Z, chi2_tail, half_binomial, t_quantile, wilson
-from .standard_errors import alpha_error, kappa_errors, linearised_errors
+from .quantiles import chi2_tail, half_binomial
+from .table_ends import ends_of_raters, ends_of_table
 
 _COUNT_LONE = ("fleiss", "conger", "gwet")
 _SENSITIVE = ("po", "fleiss", "conger", "gwet", "brennan_prediger")
 _GOLD_ONLY = frozenset(
-    "accuracy precision recall f1 specificity npv f1_negative macro_f1 balanced_accuracy mcc always_pass_accuracy "
-    "always_fail_accuracy pass_rate_gold pass_rate_judge".split()
+    [
+        "accuracy",
+        "precision",
+        "recall",
+        "f1",
+        "specificity",
+        "npv",
+        "f1_negative",
+        "macro_f1",
+        "balanced_accuracy",
+        "mcc",
+        "always_pass_accuracy",
+        "always_fail_accuracy",
+        "pass_rate_gold",
+        "pass_rate_judge",
+    ]
 )
-_BINOMIAL = frozenset(
-    "accuracy precision recall specificity npv always_pass_accuracy always_fail_accuracy pass_rate_gold "
-    "pass_rate_judge".split()
-)
-_NO_SPREAD = 1e-7
 # Beyond these sizes rank correlations of many levels have Fisher's interval alone.
 MOST_RANKED, MOST_IN_PAIRS = 20_000, 1500
 
 
-def document(data: Data, settings: Settings) -> dict[str, Any]:
-    """Return the numbers of a whole report, in its shape."""
+def document(data: Data, settings: Settings, *, people: Data | None) -> dict[str, Any]:
+    """Return the numbers of a whole report, in its shape; `people` are the ratings that its ceiling is made of."""
     pairs = pairs_of(data, settings)
     said = (data.codes >= 0).sum(axis=1)
     shown: dict[str, Any] = {
@@ -62,8 +71,12 @@ def document(data: Data, settings: Settings) -> dict[str, Any]:
             )
             for as_pass in (False, True)
         }
-    if settings.people is not None:
-        shown["human_ceiling"] = ceiling(data, settings, people=settings.people)
+    if settings.people is not None and people is not None:
+        shown["human_ceiling"] = ceiling(people, settings, people=settings.people)
+    shown["groups"] = {
+        pair: {by: groups_of(data, settings, pair, by) for by in names}
+        for pair, names in settings.grouped.items()
+    }
     return shown
 
 
@@ -100,8 +113,11 @@ def _of_units(data: Data, codes: Ints, settings: Settings) -> dict[str, Any]:
     q, scale = len(data.labels), _scale(data)
     patterns = patterns_of(codes, data.cluster_of, n_labels=q)
     if q > MOST_LABELS:
-        return {name: {"value": None} for name in _names_of_raters(patterns_of(np.zeros((1, 2), int), None, n_labels=2))}
-    analytic = _of_raters_ends(patterns, scale)
+        return {
+            name: {"value": None}
+            for name in _names_of_raters(patterns_of(np.zeros((1, 2), int), None, n_labels=2))
+        }
+    analytic = ends_of_raters(patterns, scale)
     return estimates(
         _names_of_raters(patterns),
         patterns.blocks,
@@ -114,7 +130,7 @@ def _of_units(data: Data, codes: Ints, settings: Settings) -> dict[str, Any]:
 
 
 def _two_raters(data: Data, settings: Settings, first: str, second: str, positive: int) -> dict[str, Any]:
-    q, scale, codes = len(data.labels), _scale(data), data.columns(first, second)
+    q, scale, codes = len(data.labels), _scale(data), data.of_two(first, second)
     patterns = patterns_of(codes, data.cluster_of, n_labels=q)
     blocks, has_gold = patterns.blocks, first == settings.gold
     table = tables_of(blocks.total[None, :], patterns)[0]
@@ -130,13 +146,11 @@ def _two_raters(data: Data, settings: Settings, first: str, second: str, positiv
             chance=found.chance | of_tables.chance,
         )
 
-    per_block = np.concatenate(
-        [np.zeros((0, q, q)), *(tables_of(part, patterns) for part in blocks.each())]
-    )
+    per_block = np.concatenate([np.zeros((0, q, q)), *(tables_of(part, patterns) for part in blocks.each())])
     is_shared = per_block.sum(axis=(1, 2)) > 0
     whole = statistics(blocks.total[None, :])
     names = [name for name in whole.values if has_gold or name not in _GOLD_ONLY]
-    analytic = _of_raters_ends(patterns, scale) | _of_table_ends(table, whole, scale, data=data)
+    analytic = ends_of_raters(patterns, scale) | ends_of_table(table, whole, scale, data=data)
     found: dict[str, Any] = {}
     for chosen, drawn in (
         ([name for name in names if not name.startswith(_COUNT_LONE)], blocks.only(is_shared)),
@@ -164,7 +178,7 @@ def _two_raters(data: Data, settings: Settings, first: str, second: str, positiv
 def _two_raters_of_many_scores(
     data: Data, settings: Settings, first: str, second: str, positive: int
 ) -> dict[str, Any]:
-    codes = data.columns(first, second)
+    codes = data.of_two(first, second)
     both = (codes >= 0).all(axis=1)
     clusters = None if data.cluster_of is None else data.cluster_of[both]
     tiny = patterns_of(np.zeros((1, 2), dtype=np.int64), None, n_labels=2)
@@ -217,51 +231,6 @@ def _ranks(matrix: Floats, clusters: Ints | None, settings: Settings) -> dict[st
         low, high = ends[name] or (None, None)
         found[name] = {"value": float(points[name][0]), "low": low, "high": high, "n": n}
     return found
-
-
-def _of_raters_ends(patterns: Patterns, scale: Scale) -> dict[str, Ends]:
-    whole = of_raters(patterns.blocks.total[None, :], patterns, scale)
-    errors = linearised_errors(patterns, scale)
-    alpha = alpha_error(patterns)
-    if alpha is not None:
-        errors["krippendorff_nominal"] = alpha
-    found: dict[str, Ends] = {}
-    for name, (error, n) in errors.items():
-        value = float(whole.values[name][0])
-        if error > _NO_SPREAD and not np.isnan(value):
-            reach = t_quantile(0.975, n - 1) * error
-            found[name] = value - reach, min(1.0, value + reach)
-    paired = float(whole.below["po"][0])
-    if paired >= 1:
-        found["po"] = wilson(float(whole.values["po"][0]), paired)
-        # With two labels both weightings are one.
-        if patterns.n_labels <= 2:
-            found["linear_weighted_agreement"] = found["po"]
-    return found
-
-
-def _of_table_ends(table: Floats, whole: Found, scale: Scale, *, data: Data) -> dict[str, Ends]:
-    found: dict[str, Ends] = {}
-    for name, error in kappa_errors(table, scale).items():
-        value = float(whole.values[name][0])
-        if error > _NO_SPREAD:
-            found[name] = value - Z * error, value + Z * error
-    for name in _BINOMIAL:
-        below = float(whole.below[name][0])
-        if below >= 1:
-            found[name] = wilson(float(whole.values[name][0]), below)
-    if data.numbers is None:
-        return found
-    for name in ("pearson", "spearman", "kendall_tau_b"):
-        ends = scores.fisher_ends(name, float(whole.values[name][0]), round(float(table.sum())))
-        if ends is not None:
-            found[name] = ends
-    one, other = data.numbers[:, None], data.numbers[None, :]
-    middle = data.numbers.mean()
-    columns = [(table * each).sum() for each in (one * 0 + 1, one - middle, other - middle)]
-    squares = [(table * (one + other - 2 * middle) ** 2).sum()]
-    squares.append((table * ((one - middle) ** 2 + (other - middle) ** 2)).sum())
-    return found | scores.intraclass_ends(np.array([*columns, *squares]), raters=2)
 
 
 def _mcnemar(b: int, c: int, lean: Floats, *, n: int, is_clustered: bool) -> dict[str, Any]:

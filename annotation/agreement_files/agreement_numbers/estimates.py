@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .data import Floats, Settings
+from .data import Floats, Ints, Settings
 from .formulas import Found
 from .patterns import Blocks, draws
 from .quantiles import t_quantile, wilson
@@ -94,10 +94,7 @@ def _with_ends(
         shown["low"] = shown["high"] = None
     is_perfect = abs(point.value - 1) < _ALIKE
     if point.below is not None and (is_perfect or abs(point.value) < _ALIKE):
-        used = sum(
-            int(copies @ (part > 0))
-            for copies, part in _blocks_below(name, blocks, statistics)
-        )
+        used = sum(int(copies @ (part > 0)) for copies, part in _blocks_below(name, blocks, statistics))
         shown["low"], shown["high"] = wilson(round(point.value), max(1, used))
     elif point.chance is not None and is_perfect:
         worst = 1 - wilson(1.0, blocks.n)[0]
@@ -105,9 +102,7 @@ def _with_ends(
     return shown
 
 
-def _blocks_below(
-    name: str, blocks: Blocks, statistics: Statistics
-) -> Iterable[tuple[Floats, Floats]]:
+def _blocks_below(name: str, blocks: Blocks, statistics: Statistics) -> Iterable[tuple[Ints, Floats]]:
     """How many units of each block the share is a share of, with how many such blocks there are."""
     start = 0
     for part in blocks.each():

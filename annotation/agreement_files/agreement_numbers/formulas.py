@@ -65,7 +65,9 @@ def of_raters(samples: Floats, patterns: Patterns, scale: Scale) -> Found:
         own = np.einsum("pk,kl,pl->p", counts, weights, counts) * is_paired / pairs
         observed = ratio(samples @ own, paired)
         if name in ("identity", "linear"):
-            found.share("po" if name == "identity" else "linear_weighted_agreement", paired - samples @ own, paired)
+            found.share(
+                "po" if name == "identity" else "linear_weighted_agreement", paired - samples @ own, paired
+            )
         suffix = _SUFFIX[name]
         found.coefficient(f"fleiss_kappa{suffix}", observed, _crossed(prevalence, weights, prevalence))
         found.coefficient(f"conger_kappa{suffix}", observed, _between_raters(margins, weights))
@@ -73,7 +75,9 @@ def of_raters(samples: Floats, patterns: Patterns, scale: Scale) -> Found:
         spread = (prevalence * (1 - prevalence)).sum(axis=1)
         chance = 1 - (1 - weights).sum() / (q * (q - 1)) * spread if q > 1 else np.full(len(units), np.nan)
         found.coefficient(gwet, observed, chance)
-        found.coefficient(f"brennan_prediger{suffix or '_pabak'}", observed, np.full(len(units), weights.mean()))
+        found.coefficient(
+            f"brennan_prediger{suffix or '_pabak'}", observed, np.full(len(units), weights.mean())
+        )
     _add_alphas(found, samples, patterns, scale)
     return found
 
@@ -141,7 +145,10 @@ def _add_rates(found: Found, *, tp: Floats, fp: Floats, fn: Floats, n: Floats) -
     found.share("pass_rate_judge", tp + fp, n)
     values, below = found.values, found.below
     values["macro_f1"], below["macro_f1"] = (values["f1"] + values["f1_negative"]) / 2, n
-    values["balanced_accuracy"], below["balanced_accuracy"] = (values["recall"] + values["specificity"]) / 2, n
+    values["balanced_accuracy"], below["balanced_accuracy"] = (
+        (values["recall"] + values["specificity"]) / 2,
+        n,
+    )
     values["prevalence_index_signed"] = ratio(tp - tn, n)
     values["bias_index_signed"] = ratio(fn - fp, n)
     scale = np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn))

@@ -34,7 +34,7 @@ class Blocks:
 
     @property
     def total(self) -> Floats:
-        return self.sums(self.copies[None, :].astype(np.float64))[0]
+        return np.asarray(self.sums(self.copies[None, :].astype(np.float64))[0])
 
     def sums(self, drawn: Floats) -> Floats:
         """Return what blocks taken so often hold together: (B, K) -> (B, columns)."""

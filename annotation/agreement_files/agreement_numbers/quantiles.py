@@ -29,9 +29,7 @@ def t_quantile(p: float, df: float) -> float:
 def f_quantile(p: float, first: float, second: float) -> float:
     """Return the quantile of the F distribution."""
     return _solved(
-        lambda f: beta_share(first * f / (first * f + second), first / 2, second / 2)
-        if f > 0
-        else 0.0,
+        lambda f: beta_share(first * f / (first * f + second), first / 2, second / 2) if f > 0 else 0.0,
         p,
     )
 

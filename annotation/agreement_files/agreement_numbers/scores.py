@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import atanh, sqrt, tanh
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .data import Floats, Ints
 from .formulas import ratio
@@ -39,9 +40,9 @@ def of_tables(tables: Floats, numbers: Floats) -> dict[str, Floats]:
         "limit_high": limits[1],
         "ccc": _where(
             varies | differs | ((rows > 0).sum(axis=1) > 1),
-            2 * together / np.where(
-                (below := variances[0] + variances[1] + (first - second) ** 2) > 0, below, np.nan
-            ),
+            2
+            * together
+            / np.where((below := variances[0] + variances[1] + (first - second) ** 2) > 0, below, np.nan),
         ),
         "spearman": _where(varies, _spearman(tables[:, order][:, :, order])),
         "kendall_tau_b": _where(varies, _kendall(tables[:, order][:, :, order])),
@@ -229,7 +230,13 @@ def _mean_squares(sums: Floats, k: int) -> tuple[Floats, Floats, Floats, Floats,
     within = _or_zero(squares - of_rows, squares)
     error = _or_zero(squares - middle - between_rows - between_columns, squares)
     others = max(1, k - 1)
-    return between_rows / (n - 1), between_columns / others, error / ((n - 1) * others), within / (n * others), n
+    return (
+        between_rows / (n - 1),
+        between_columns / others,
+        error / ((n - 1) * others),
+        within / (n * others),
+        n,
+    )
 
 
 def _or_zero(sums: Floats, scale: Floats) -> Floats:
@@ -250,5 +257,5 @@ def _root(squared: Floats) -> Floats:
     return np.sqrt(np.where(squared > 0, squared, np.nan))
 
 
-def _where(is_defined: Floats, values: Floats) -> Floats:
+def _where(is_defined: NDArray[np.bool_], values: Floats) -> Floats:
     return np.where(is_defined, values, np.nan)

@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from .data import Floats, Ints
+from .data import Floats
 from .formulas import Scale
 from .patterns import Patterns
 
@@ -19,7 +19,12 @@ _NAMES = {
         "gwet_ac2_quadratic",
         "brennan_prediger_quadratic",
     ),
-    "ordinal": ("fleiss_kappa_ordinal", "conger_kappa_ordinal", "gwet_ac2_ordinal", "brennan_prediger_ordinal"),
+    "ordinal": (
+        "fleiss_kappa_ordinal",
+        "conger_kappa_ordinal",
+        "gwet_ac2_ordinal",
+        "brennan_prediger_ordinal",
+    ),
 }
 
 
@@ -125,7 +130,7 @@ def _chances_between_raters(patterns: Patterns, weights: Floats) -> tuple[Floats
         others = np.sum([shares[other] for other in range(raters) if other != rater], axis=0)
         credit = weights.T @ others
         usual = float(shares[rater] @ credit)
-        rated: Ints = patterns.codes[:, rater] >= 0
+        rated = patterns.codes[:, rater] >= 0
         rarity = n / float(margins[rater].sum())
         # A unit that the rater did not rate stands for the usual: the share it is missing.
         own += rarity * (given[rater] @ credit - (rated - 1 / rarity) * usual)
