@@ -109,7 +109,7 @@ def campaign_appendix(
 
 
 def appendix_zip(appendix: Appendix) -> bytes:
-    """Return the whole appendix; the same ratings give the same bytes."""
+    """Return the whole appendix; the same ratings give the same files, but for the inside of a PDF."""
     files = appendix_files(appendix)
     sums = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in files.items())
     out = io.BytesIO()

@@ -59,7 +59,7 @@ def ends_of_table(table: Floats, whole: Found, scale: Scale, *, data: Data) -> d
         below = float(whole.below[name][0])
         if below >= 1:
             found[name] = wilson(float(whole.values[name][0]), below)
-    if data.numbers is None:
+    if data.numbers is None or "pearson" not in whole.values:
         return found
     for name in ("pearson", "spearman", "kendall_tau_b"):
         ends = scores.fisher_ends(name, float(whole.values[name][0]), round(float(table.sum())))
