@@ -172,6 +172,7 @@ def _document(found: Report, *, tables: str, methods: str, figures: Sequence[Fig
         for width in ("" if figure.chart.width > 600 else "0.5",)
     )
     return rf"""\documentclass[a4paper,10pt]{{article}}
+\usepackage[margin=2cm]{{geometry}}
 \usepackage[T1]{{fontenc}}
 \usepackage[utf8]{{inputenc}}
 \usepackage{{textcomp}}
