@@ -61,7 +61,7 @@ def test_every_form_gives_the_same_ratings(write, content):
 
 
 def test_columns_may_come_in_any_order_and_others_are_told_of(write):
-    found = read_ratings(write("note,label,unit,rater\n-,pass,u1,a\n-,fail,u1,b\n"))
+    found = read_ratings(write("note,label,unit,rater\n-,good,u1,a\n-,bad,u1,b\n"))
 
     assert found.ratings.raters == ("a", "b")
     assert found.notes == ("Not read: note.",)
