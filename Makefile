@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 ARGS :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser node demo serve test check lint types contract templates migrations format lock bench clean
+.PHONY: help setup browser node demo serve test check lint types contract templates migrations format lock bench soak clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -62,6 +62,9 @@ lock: ## lock the newest allowed versions of every dependency (needs uv)
 
 bench: setup ## measure speed
 	@$(PYTHON) -m performance $(ARGS)
+
+soak: setup ## repeat what chance decides until it shows: coverage of corrected scores (minutes); ARGS=400 for fewer runs
+	@$(PYTHON) -m performance.coverage $(ARGS)
 
 clean: ## remove the environment and every cache; the database and its files stay
 	@rm -rf .venv .venv.lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage staticfiles

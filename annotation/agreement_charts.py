@@ -49,7 +49,7 @@ def forest(rows: Sequence[ForestRow], panels: Sequence[Panel], *, width: int, wo
     left, room = names + 52, (width - names - 52) / max(1, len(panels))
     drawing.word(Voice.TICK, "n", names + 30, 36, Anchor.END)
     for place, panel in enumerate(panels):
-        start = left + place * room + 14
+        start = left + place * room + (30 if place else 14)
         _panel(drawing, rows, panel, left=start, right=left + (place + 1) * room - 52, top=0, row_height=_ROW)
     for place, row in enumerate(rows):
         y = _HEAD + _ROW * place + 19.0
@@ -227,7 +227,7 @@ def _estimate(
     if estimate is None:
         return
     if isinstance(estimate, Undefined):
-        reason = estimate.reason.sentence.rstrip(".")
+        reason = estimate.reason.sentence.rstrip(".").partition(",")[0]
         drawing.word(
             Voice.REASON, shortened(f"undefined: {_lower(reason)}", room=right - left + 44), left + 6, y + 4
         )
@@ -249,11 +249,9 @@ def _axis(panel: Panel) -> tuple[float, tuple[float, ...]]:
             seen += [each.value, *(end for end in (each.low, each.high) if end is not None)]
     least = min(seen, default=0.0)
     if panel.scale is Scale.COEFFICIENT:
-        steps = max(0, ceil(-2 * least - 1e-9))
-        low = max(-1.0, -steps / 2)
-        if -0.1 <= least < 0:
-            return -0.1, (0.0, 0.5, 1.0)
-        return low, tuple(low + step / 2 for step in range(steps + 3) if low + step / 2 <= 1)
+        low = max(-1.0, -ceil(4 * max(0.0, -least) - 1e-9) / 4)
+        low = -0.1 if -0.1 <= least < 0 else low
+        return low, tuple(tick for tick in (-1.0, -0.5, 0.0, 0.5, 1.0) if tick >= low)
     low = min(0.9, max(0.0, floor(10 * least + 1e-9) / 10))
     step = 0.05 if low >= 0.9 else 0.1 if low >= 0.7 else 0.2 if low >= 0.4 else 0.25
     first = 1.0 - step * floor((1.0 - low) / step + 1e-9)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from annotation.agreement.ratings import Ratings
 from annotation.agreement.report import Report
 from annotation.agreement.values import Statistic, Value
@@ -14,7 +12,8 @@ from annotation.agreement_chart_parts import Block, Chart, DriftLine, Scale
 from annotation.agreement_score_charts import drift, scatter
 from annotation.agreement_shown import Stat, under, value_words
 from annotation.calibration import Answer
-from annotation.statistic_names import with_interval, words_of
+from annotation.statistic_names import interval_text, value_text, words_of
+from benchmark.display import MINUS
 
 SCATTER_WIDTHS = (420, 340)
 DRIFT_WIDTHS = (560, 340)
@@ -24,12 +23,12 @@ FEWEST_IN_A_BLOCK = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRow:
-    """Two people: how many outcomes both marked, and their statistics as text."""
+    """Two people: how many outcomes both marked, and their statistics as text with their intervals."""
 
     first: str
     second: str
     n: int
-    cells: tuple[str, ...]
+    cells: tuple[tuple[str, str], ...]
 
 
 def people_stats(report: Report) -> list[Stat]:
@@ -63,7 +62,10 @@ def pair_rows(report: Report) -> list[PairRow]:
             first=pair.raters[0],
             second=pair.raters[1],
             n=pair.n,
-            cells=tuple(with_interval(name, pair.statistics.get(name)) for name in _columns(report)),
+            cells=tuple(
+                (value_text(name, pair.statistics.get(name)), interval_text(name, pair.statistics.get(name)))
+                for name in _columns(report)
+            ),
         )
         for pair in report.pairs
         if pair.n
@@ -82,17 +84,17 @@ def score_charts(
     """Draw the scores of two people against each other, with the limits of agreement of their difference."""
     pair = ratings.pair(first, second)
     scores = pair.scores
-    difference = scores[:, 1] - scores[:, 0]
-    n = len(difference)
-    bias = float(difference.mean()) if n else None
-    reach = 1.96 * float(np.std(difference, ddof=1)) if n > 1 else None
-    limits = (bias - reach, bias + reach) if bias is not None and reach is not None else None
+    n = len(scores)
+    # Statistics are of first minus second; the chart has the second on the upright axis.
+    bias = _negative(statistics.get("bias"))
+    low, high = _negative(statistics.get("limit_high")), _negative(statistics.get("limit_low"))
+    limits = (low, high) if low is not None and high is not None else None
     concordance = statistics.get("ccc")
     words = f"{n:,} scores of {first} and {second}."
     if bias is not None and limits is not None:
         words += (
             f" {second} gives {abs(bias):.1f} {'more' if bias >= 0 else 'less'} on average; "
-            f"95% of differences lie between {limits[0]:.1f} and {limits[1]:.1f}."
+            f"95% of differences lie between {_signed(limits[0])} and {_signed(limits[1])}."
         )
     if isinstance(concordance, Value):
         words += f" Lin's concordance is {concordance.value:.2f}."
@@ -139,6 +141,14 @@ def _columns(report: Report) -> tuple[str, ...]:
     if report.statistics.get("icc_a1") is not None:
         return ("icc_a1", "pearson", "ccc", "bias", "mae")
     return ("po", "cohen_kappa", "gwet_ac1", "p_neg")
+
+
+def _negative(statistic: Statistic | None) -> float | None:
+    return -statistic.value if isinstance(statistic, Value) else None
+
+
+def _signed(difference: float) -> str:
+    return f"{difference:.1f}".replace("-", MINUS)
 
 
 def _percent(block: Block) -> str:

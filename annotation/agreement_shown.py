@@ -18,6 +18,9 @@ from benchmark.display import UNDEFINED, counted, points, whole
 WIDTHS = (884, 620, 340)
 """Of charts: the page shows the widest that its card has room for."""
 
+MOST_ROWS = 60
+"""Of a forest plot."""
+
 BY_WORDS = {By.AGENT: "Code agent", By.KIND: "Kind", By.PROJECT: "Project"}
 FOLDING_WORDS = {Folding.FAIL: "Partial as Fail", Folding.PASS: "as Pass", Folding.THREE: "Three marks"}
 
@@ -220,7 +223,15 @@ def forest_of(
     )
 
 
-def caption(report: Report, compared: Comparison) -> str:
+def most_disputed(groups: Sequence[GroupAgreement]) -> Sequence[GroupAgreement]:
+    """Return the groups that a chart has room for: where there are more, those with most disagreements."""
+    if len(groups) <= MOST_ROWS:
+        return groups
+    ranked = sorted(groups, key=lambda group: -(group.too_kind + group.too_strict))[:MOST_ROWS]
+    return [group for group in groups if group in ranked]
+
+
+def caption(report: Report, compared: Comparison, *, by: By) -> str:
     """Return how the intervals were made, and where they are to be mistrusted."""
     unit = "projects" if report.is_clustered else "outcomes"
     n = compared.pair.n_clusters
@@ -230,6 +241,8 @@ def caption(report: Report, compared: Comparison) -> str:
             f" With so few projects it is too narrow: the figures above and the table of all statistics"
             f" have a jackknife interval (t, {n - 1} degrees of freedom) beside it."
         )
+    if by is By.PROJECT:
+        words += " A single project has no interval over projects."
     if n == 1:
         words = "All outcomes lie in one project, so there is no interval over projects."
     return words
@@ -258,9 +271,8 @@ def under(statistic: Statistic | None, scale: Scale, *, before: str = "") -> tup
     interval = interval_words(statistic, scale) or "no interval"
     lines = [f"{before}, {interval}" if before else interval]
     if (jackknife := statistic.jackknife) is not None:
-        lines.append(
-            f"jackknife {written(max(-1.0, jackknife.low), scale)} to {written(min(1.0, jackknife.high), scale)}"
-        )
+        low = max(0.0 if scale is Scale.SHARE else -1.0, jackknife.low)
+        lines.append(f"jackknife {written(low, scale)} to {written(min(1.0, jackknife.high), scale)}")
     return tuple(lines)
 
 

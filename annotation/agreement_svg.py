@@ -79,7 +79,7 @@ _INKS = {
     Ink.HEAT_0: _fill("#f3f5fb"),
     Ink.HEAT_1: _fill("#d5e0f7"),
     Ink.HEAT_2: _fill("#a9c0ee"),
-    Ink.HEAT_3: _fill("#4f76cc"),
+    Ink.HEAT_3: _fill("#4068c0"),
     Ink.HEAT_4: _fill("#3a61c2"),
     Ink.HEAT_5: _fill("#213e8c"),
     Ink.AGREES: _stroke(_BLACK, 1.5),

@@ -18,7 +18,7 @@ from annotation.vocabulary import AssignmentState
 from runs.models import Evidence, Verdict
 from runs.ports import EvidenceKind
 
-ROWS_A_PAGE = 20
+ROWS_A_PAGE = 10
 PICTURES_A_ROW = 2
 
 

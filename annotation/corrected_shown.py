@@ -32,10 +32,19 @@ def corrected_rows(found: CorrectedRuns) -> list[dict[str, Any]]:
             ],
             "bias": signed_points(each.bias.value) if isinstance(each.bias, Value) else UNDEFINED,
             "bias_interval": _bias_interval(each.bias),
-            "flags": [flag.sentence for flag in each.flags],
         }
         for place, (name, each) in enumerate(ordered)
     ]
+
+
+def corrected_notes(found: CorrectedRuns) -> list[str]:
+    """Return what to know of the corrected figures, each once with the code agents that it concerns."""
+    notes = []
+    for flag in Flag:
+        names = [name for name, each in _ordered(found) if flag in each.flags]
+        if names:
+            notes.append(f"{flag.sentence.rstrip('.')}: {', '.join(names)}.")
+    return notes
 
 
 def corrected_charts(found: CorrectedRuns) -> list[Chart]:

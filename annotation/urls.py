@@ -55,7 +55,9 @@ urlpatterns = [
     path(_CAMPAIGN, progress.campaign, name="campaign"),
     path(f"{_CAMPAIGN}agreement/", agreement.agreement, name="agreement"),
     path(f"{_CAMPAIGN}agreement/appendix.zip", appendix.agreement_appendix, name="agreement_appendix"),
-    path(f"{_CAMPAIGN}agreement/<slug:name>.<slug:kind>", agreement.agreement_file, name="agreement_file"),
+    path(
+        f"{_CAMPAIGN}agreement/<slug:file>.<slug:extension>", agreement.agreement_file, name="agreement_file"
+    ),
     path(f"{_CAMPAIGN}calibration/", calibration.calibration, name="calibration"),
     path(f"{_CAMPAIGN}close/", states.close, name="close"),
     path(f"{_CAMPAIGN}comments/", threads.threads, name="threads"),

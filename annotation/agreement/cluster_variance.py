@@ -82,7 +82,10 @@ def within_strata(parts: Floats, counts: Floats, labelled: Floats, stratum: Indi
     several = sums_by_group(labelled, stratum, n_groups=n_strata) > 1
     means = np.where(several, sums_by_group(parts, stratum, n_groups=n_strata) / np.maximum(size, 1.0), 0.0)
     mean = of_group(means, stratum)
-    lift = np.sqrt(of_group(_lift(labelled, stratum), stratum))
+    drawn = labelled.sum(axis=-1, keepdims=True)
+    # One mean is that of the estimate itself, which the variance over clusters allows for.
+    lift = np.sqrt(of_group(_lift(labelled, stratum), stratum) * (drawn - 1.0) / drawn)
+    lift = np.where(several.any(axis=-1, keepdims=True), lift, 1.0)
     added: Floats = lift * (parts - counts * mean) + mean
     return added
 
@@ -119,12 +122,13 @@ def t_quantile(df: Floats) -> Floats:
 def resampled_totals(sums: Floats, *, resamples: int, seed: int) -> Floats:
     """Return the totals, (resamples, K), of clusters' sums, (C, K), over clusters drawn with replacement."""
     rng = np.random.default_rng(seed)
-    n_clusters = len(sums)
-    chances = np.full(n_clusters, 1 / n_clusters)
-    # A few million multiplicities at a time: without projects every outcome is its own.
-    at_once = max(1, _MULTIPLICITIES // n_clusters)
+    # Clusters with the same sums are drawn as one kind: without projects, every outcome is a cluster and there
+    # are few kinds.
+    kinds, counts = np.unique(sums, axis=0, return_counts=True)
+    at_once = max(1, _MULTIPLICITIES // len(kinds))
     pieces = [min(at_once, resamples - start) for start in range(0, resamples, at_once)]
-    return np.concatenate([rng.multinomial(n_clusters, chances, size=size) @ sums for size in pieces])
+    chances = counts / len(sums)
+    return np.concatenate([rng.multinomial(len(sums), chances, size=size) @ kinds for size in pieces])
 
 
 def _stratum_means(parts: Floats, labelled: Floats, stratum: Indices) -> Floats:

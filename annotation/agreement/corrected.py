@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.agreement.cluster_variance import logit_interval, plain_interval, resampled_totals
 from annotation.agreement.corrected_basis import Basis, Target, value_of
-from annotation.agreement.corrected_estimates import Estimates, estimates, raw_variance
+from annotation.agreement.corrected_estimates import Estimates, Estimator, estimates, raw_variance
 from annotation.agreement.judge_error import bias, error_rate, separation
 from annotation.agreement.judged_sample import JudgedSample
 from annotation.agreement.values import Flag, Reason, Statistic, Undefined, Value
@@ -129,10 +129,9 @@ def _rogan_gladen(basis: Basis, drawn: Estimates | None) -> Statistic:
         return Undefined(Reason.ONE_CLASS_IN_GOLD)
     if np.isnan(basis.found.rogan_gladen):
         return Undefined(Reason.NO_BETTER_THAN_CHANCE)
-    slope = basis.found.rogan_gladen_slope
-    se, value = basis.se(slope), basis.found.rogan_gladen
+    se, value = basis.se(Estimator.ROGAN_GLADEN), basis.found.rogan_gladen
     flags = basis.flags(float(value))
-    if not basis.sample.is_census and basis.is_weak:
+    if not basis.is_exact and basis.is_weak:
         flags += (Flag.WEAK_JUDGE,)
     return value_of(
         np.clip(value, 0.0, 1.0),
@@ -142,7 +141,7 @@ def _rogan_gladen(basis: Basis, drawn: Estimates | None) -> Statistic:
         method=f"{_name_of_rogan_gladen(basis.sample)}; delta method, {basis.method}",
         flags=flags,
         drawn=None if drawn is None else np.clip(drawn.rogan_gladen, 0.0, 1.0),
-        is_exact=basis.sample.is_census,
+        is_exact=basis.is_exact,
     )
 
 
@@ -153,7 +152,7 @@ def _name_of_rogan_gladen(sample: JudgedSample) -> str:
 def _prediction_powered(basis: Basis, drawn: Estimates | None) -> Statistic:
     if basis.cannot is not None:
         return basis.cannot
-    value, se = basis.found.prediction_powered, basis.se(basis.found.power)
+    value, se = basis.found.prediction_powered, basis.se(Estimator.POWERED)
     return value_of(
         np.clip(value, 0.0, 1.0),
         se,
@@ -162,14 +161,14 @@ def _prediction_powered(basis: Basis, drawn: Estimates | None) -> Statistic:
         method=f"PPI++, tuned; {basis.method}, logit",
         flags=basis.flags(float(value)),
         drawn=None if drawn is None else np.clip(drawn.prediction_powered, 0.0, 1.0),
-        is_exact=basis.sample.is_census,
+        is_exact=basis.is_exact,
     )
 
 
 def _people(basis: Basis) -> Statistic:
     if basis.cannot is not None:
         return basis.cannot
-    value, se = basis.found.people, basis.se(np.zeros(()))
+    value, se = basis.found.people, basis.se(Estimator.PEOPLE)
     bounds = logit_interval(value, se, basis.df)
     method = f"labelled outcomes alone; {basis.method}, logit"
-    return value_of(value, se, bounds, n=basis.n_labelled, method=method, is_exact=basis.sample.is_census)
+    return value_of(value, se, bounds, n=basis.n_labelled, method=method, is_exact=basis.is_exact)

@@ -11,6 +11,7 @@ from annotation.agreement.cluster_variance import Bounds, Floats, t_quantile
 from annotation.agreement.corrected_estimates import (
     Column,
     Estimates,
+    Estimator,
     Marks,
     cluster_sums,
     corrected_variance,
@@ -19,11 +20,11 @@ from annotation.agreement.corrected_estimates import (
     separation_variance,
 )
 from annotation.agreement.judged_sample import Draw, JudgedSample
-from annotation.agreement.values import Flag, Interval, Reason, Undefined, Value
+from annotation.agreement.values import Flag, Interval, Method, Reason, Undefined, Value
 
 # Where coverage was measured to be near 95% (docs/agreement.md); beyond, the figure carries a flag.
 ENOUGH_PROJECTS = 40
-ENOUGH_LABELLED = 100
+ENOUGH_LABELLED = 150
 ENOUGH_OF_EACH_CLASS = 35
 MOST_MEASURED_RATE = 0.92
 
@@ -85,14 +86,25 @@ class Basis:
         low = self.found.separation - t_quantile(np.asarray(self.n_labelled_clusters - 1.0)) * se
         return not bool(low > 0)
 
-    def se(self, slope: Floats) -> Floats:
-        """The standard error of the estimate with a slope, for the target."""
+    @property
+    def n_effective(self) -> float:
+        """How many labelled outcomes of equal weight would tell as much. (Kish 1965, Survey Sampling, section 11.7)"""
+        v = self.marks.labelled_weight
+        return float(v.sum() ** 2 / (v**2).sum())
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the figure is known and not estimated: this run's, when people marked all of it."""
+        return self.target is Target.RUN and self.sample.is_census
+
+    def se(self, estimator: Estimator) -> Floats:
+        """The standard error of an estimator's figure, for the target."""
         by_cluster = self.sample.draw is Draw.PROJECTS
         if self.target is Target.PROJECTS:
             return np.sqrt(
-                corrected_variance(self.marks, self.sums, self.found, slope, by_cluster=by_cluster)
+                corrected_variance(self.marks, self.sums, self.found, estimator, by_cluster=by_cluster)
             )
-        return np.sqrt(run_variance(self.marks, self.found, slope, by_cluster=by_cluster))
+        return np.sqrt(run_variance(self.marks, self.found, estimator, by_cluster=by_cluster))
 
     @property
     def df(self) -> Floats:
@@ -119,12 +131,12 @@ class Basis:
         seen = self.sample.judge[self.sample.seen]
         said = {
             Flag.FEW_LABELLED_PROJECTS: self.n_labelled_clusters < ENOUGH_PROJECTS,
-            Flag.FEW_LABELLED: self.n_labelled < ENOUGH_LABELLED,
+            Flag.FEW_LABELLED: self.n_effective < ENOUGH_LABELLED,
             Flag.RARE_CLASS: is_extreme or rarer < ENOUGH_OF_EACH_CLASS,
-            Flag.NO_ERROR_SEEN: bool((seen == gold).all()),
+            Flag.NO_ERROR_SEEN: bool((seen == gold).all()) and not self.sample.is_census,
             Flag.CLIPPED: not 0 <= value <= 1,
         }
-        return () if self.sample.is_census else tuple(flag for flag, holds in said.items() if holds)
+        return () if self.is_exact else tuple(flag for flag, holds in said.items() if holds)
 
 
 def marks_of(sample: JudgedSample) -> Marks:
@@ -153,7 +165,7 @@ def value_of(
 ) -> Value:
     """Return a value; without spread it has no interval, since that would claim to know it, unless all is known."""
     spread = float(se)
-    has_interval = bool(np.isfinite(bounds.low)) and (spread > 1e-12 or is_exact)
+    has_interval = bool(np.isfinite(bounds.low)) and (bool(bounds.low < bounds.high) or is_exact)
     bootstrap, undefined = None, 0
     if drawn is not None:
         defined = drawn[~np.isnan(drawn)]
@@ -161,8 +173,8 @@ def value_of(
         if defined.size:
             low, high = np.quantile(defined, (0.025, 0.975))
             said = (Flag.UNDEFINED_RESAMPLES,) if undefined else ()
-            method_of_it = "percentile bootstrap over projects"
-            bootstrap = Interval(low=float(low), high=float(high), method=method_of_it, flags=said)
+            made = Method.BOOTSTRAP_CLUSTERS
+            bootstrap = Interval(low=float(low), high=float(high), method=made, flags=said)
     return Value(
         value=float(value),
         n=int(n),

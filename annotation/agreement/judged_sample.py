@@ -152,7 +152,7 @@ class JudgedSample:
 
 
 def all_passed(
-    sample: JudgedSample, group: ArrayLike, *, weight: ArrayLike | None = None, least: int = 2
+    sample: JudgedSample, group: ArrayLike, *, weight: ArrayLike | None = None, least: int = 10
 ) -> JudgedSample | Undefined:
     """Return the sample whose outcomes are groups of outcomes, each passed where all of its outcomes did.
 
@@ -175,20 +175,17 @@ def all_passed(
     for what, column in (("project", sample.cluster), ("code agent", sample.agent)):
         if (column != column[first][groups]).any():
             raise ValueError(f"A group lies in one {what}; name groups so that no two of them share a name.")
-    is_stratified = not (sample.stratum != sample.stratum[first][groups]).any()
-    judge = np.ones(names.size)
-    np.minimum.at(judge, groups, np.where(sample.judge >= 1, 1.0, 0.0))
-    gold = np.ones(names.size)
-    np.minimum.at(gold, groups, np.where(sample.labelled, np.where(sample.gold >= 1, 1.0, 0.0), np.nan))
+    is_whole = _least_of(sample.labelled, groups) > 0
+    judge = _least_of(sample.judge >= 1, groups)
+    gold = np.where(is_whole, _least_of(~(sample.gold < 1), groups), np.nan)
     chance = np.ones(names.size)
     if sample.draw is Draw.PROJECTS:
-        np.minimum.at(chance, groups, np.where(sample.labelled, sample.probability, 1.0))
+        chance = _least_of(np.where(sample.labelled, sample.probability, 1.0), groups)
     else:
         np.multiply.at(chance, groups, np.where(sample.labelled, _chance_in_turn(sample, groups), 1.0))
-    np.minimum.at(chance, groups, np.where(sample.probability > 0, 1.0, 0.0))
-    counts = np.zeros(names.size)
-    np.maximum.at(counts, groups, np.where(sample.weight > 0, 1.0, 0.0))
-    if np.count_nonzero(~np.isnan(gold) & (counts > 0)) < least:
+    chance *= _least_of(sample.probability > 0, groups)
+    counts = 1.0 - _least_of(sample.weight == 0, groups)
+    if np.count_nonzero(is_whole & (counts > 0)) < least:
         return Undefined(Reason.NOT_LABELLED_WHOLE)
     return replace(
         sample,
@@ -197,8 +194,8 @@ def all_passed(
         cluster=_indices(sample.cluster[first]),
         weight=counts if weight is None else counts * np.asarray(weight, dtype=np.float64),
         probability=chance,
-        # Where one group was drawn from several strata, groups were not drawn in strata.
-        stratum=sample.stratum[first] if is_stratified else np.zeros(names.size, dtype=np.int64),
+        # Strata give fixed numbers of outcomes, but of whole groups what chance makes of them.
+        stratum=sample.stratum[first] if names.size == groups.size else np.zeros(names.size, dtype=np.int64),
         stratum_size=np.full(names.size, float(names.size)),
         agent=sample.agent[first],
     )
@@ -227,6 +224,12 @@ def _chance_in_turn(sample: JudgedSample, groups: Indices) -> Floats:
     left = sample.stratum_size - earlier
     chances: Floats = np.clip(sample.probability * sample.stratum_size - earlier, 1.0, left) / left
     return chances
+
+
+def _least_of(values: Floats | Mask, group: Indices) -> Floats:
+    least = np.ones(int(group.max()) + 1)
+    np.minimum.at(least, group, values)
+    return least
 
 
 def _refuse_credits(marks: Floats, *, whose: str) -> None:

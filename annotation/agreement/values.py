@@ -98,7 +98,7 @@ _FLAG_SENTENCES = {
     Flag.INVALID_UNDER_CLUSTERING: "It takes every unit to be independent, and here they are clustered.",
     Flag.CLUSTERING_IGNORED: "This interval takes every unit to be independent.",
     Flag.FEW_LABELLED_PROJECTS: "Few projects hold labels, so the interval may be too narrow.",
-    Flag.FEW_LABELLED: "Few outcomes are labelled, so the interval may be too narrow.",
+    Flag.FEW_LABELLED: "Few outcomes are labelled, or a few of them stand for many, so the interval may be too narrow.",
     Flag.RARE_CLASS: "Nearly everything passes, or nearly nothing, so the interval may be too narrow.",
     Flag.WEAK_JUDGE: "The judge is hardly better than chance, so dividing by its error rates is not to be trusted.",
     Flag.CLIPPED: "It was cut off at 0 or 1.",

@@ -22,10 +22,11 @@ from annotation.agreement.consistency import (
 )
 from annotation.agreement.table_runs import shares_of
 from annotation.calculator_fields import NumberField, Typed
-from benchmark.display import UNDEFINED, counted, points, whole
+from benchmark.display import UNDEFINED, counted, whole
 
 TABLES_SHOWN = 12
-EXAMPLE = {"accuracy": "93.35", "f1": "96.52", "n": "3576"}
+EXAMPLE = {"accuracy": "93.35", "precision": "97.37", "recall": "95.68", "f1": "96.52", "n": "3576"}
+"""What Asuka-Bench prints about its judge."""
 _LABELS = {
     Figure.ACCURACY: "Accuracy",
     Figure.PRECISION: "Precision",
@@ -130,7 +131,7 @@ def _stats(found: TableSet, answer: Examination) -> list[dict[str, Any]]:
         {
             "label": "Always Pass, %",
             "value": _ends(found.always_pass, "{:.1f}", 100),
-            "under": f"accuracy, beside {points(printed.share)}% printed"
+            "under": f"accuracy, beside {100 * printed.share:g}% printed"
             if printed is not None
             else "accuracy",
             "is_hot": bool(answer.always_pass_wins),
