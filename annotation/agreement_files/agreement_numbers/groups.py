@@ -49,20 +49,27 @@ def _group(data: Data, codes: Any, clusters: Any, settings: Settings) -> dict[st
     total = patterns.blocks.total[None, :]
     table = tables_of(total, patterns)[0]
     n = int(table.sum())
+    found = estimates(
+        NAMES,
+        patterns.blocks,
+        statistics,
+        n=n,
+        settings=settings,
+        width=2 * q * q,
+        analytic=ends_of_raters(patterns, scale) | ends_of_table(table, statistics(total), scale, data=data),
+    )
+    n_clusters = n if clusters is None else len(np.unique(clusters))
+    if clusters is not None and n_clusters == 1:
+        # One cluster tells nothing of how clusters differ.
+        found = {
+            name: each if each["value"] is None else each | {"low": None, "high": None}
+            for name, each in found.items()
+        }
     return {
         "n": n,
-        "n_clusters": n if clusters is None else len(np.unique(clusters)),
+        "n_clusters": n_clusters,
         "too_kind": int(np.triu(table, 1).sum()),
         "too_strict": int(np.tril(table, -1).sum()),
         "gold_positive": int(table[settings.positive].sum()),
-        "statistics": estimates(
-            NAMES,
-            patterns.blocks,
-            statistics,
-            n=n,
-            settings=settings,
-            width=2 * q * q,
-            analytic=ends_of_raters(patterns, scale)
-            | ends_of_table(table, statistics(total), scale, data=data),
-        ),
+        "statistics": found,
     }
