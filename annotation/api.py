@@ -10,9 +10,14 @@ from ninja import Router, Schema
 from ninja.responses import Status
 
 from annotation import blindness, presence, queue, reading, saving, submitting
+from annotation.agreement.ratings import RatingsError
+from annotation.campaign_agreement import read_marks
+from annotation.campaign_findings import content_key, kept_report
+from annotation.export_sight import sight_on_campaign
 from annotation.models import Assignment, Campaign
 from annotation.texts import storable
 from annotation.times import moment
+from annotation.vocabulary import CampaignState
 from people.roles import require_lead, roles_of
 
 if TYPE_CHECKING:
@@ -64,6 +69,23 @@ def take(request: HttpRequest, campaign_id: int) -> Status[Any]:
     except queue.NothingGiven as nothing:
         return Status(409, {"detail": str(nothing)})
     return Status(200, {"assignment": taken.pk, "alias": taken.alias})
+
+
+@router.get("/campaigns/{campaign_id}/agreement", response={200: dict[str, Any], 409: Refusal})
+def agreement(request: HttpRequest, campaign_id: int, scale: str = "") -> Status[Any]:
+    """Every statistic of agreement of a campaign, as `proofroom agreement --campaign` gives it; for leads.
+
+    `scale` names one of several scales where ratings were asked.
+    """
+    require_lead(request.user)
+    campaign = get_object_or_404(Campaign.objects.exclude(state=CampaignState.DRAFT), pk=campaign_id)
+    sight_on_campaign(_user(request), campaign)
+    try:
+        marks = read_marks(campaign, scale=scale)
+        report = kept_report(campaign, marks, key=content_key(campaign, marks))
+    except RatingsError as error:
+        return Status(409, {"detail": str(error)})
+    return Status(200, report.document())
 
 
 @router.get("/assignments/{assignment_id}")

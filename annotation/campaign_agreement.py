@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from annotation.agreement.ceiling import human_ceiling
 from annotation.agreement.estimating import Resampling
 from annotation.agreement.intervals import RESAMPLES
 from annotation.agreement.report import SEED, Report, report
-from annotation.campaign_ratings import PEOPLE, Whose, campaign_ratings
+from annotation.campaign_ratings import PEOPLE, CampaignRatings, Whose, campaign_ratings
 from annotation.models import Campaign
 from annotation.vocabulary import MarkSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CampaignMarks:
+    """Each rater's marks, and where judges are compared with people those of the people as one."""
+
+    each: CampaignRatings
+    as_one: CampaignRatings | None
 
 
 def campaign_report(
@@ -30,15 +38,41 @@ def campaign_report(
 
     Raises RatingsError.
     """
+    return report_of(
+        campaign,
+        read_marks(campaign, scale=scale),
+        gold=gold,
+        positive=positive,
+        seed=seed,
+        resamples=resamples,
+    )
+
+
+def read_marks(campaign: Campaign, *, scale: str = "") -> CampaignMarks:
+    """Return what was said in a campaign, by each person and by the people as one. Raises RatingsError."""
     each = campaign_ratings(campaign, scale=scale)
+    is_compared = campaign.mark_set != MarkSet.SCALES and each.people and each.judges
+    as_one = campaign_ratings(campaign, whose=Whose.PEOPLE_AS_ONE) if is_compared else None
+    return CampaignMarks(each=each, as_one=as_one)
+
+
+def report_of(
+    campaign: Campaign,
+    marks: CampaignMarks,
+    *,
+    gold: str | None = None,
+    positive: str | None = None,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> Report:
+    """Return the report of marks that were read. Raises RatingsError."""
+    each, as_one = marks.each, marks.as_one
     people = each.people if len(each.people) > 1 else ()
-    is_scale = campaign.mark_set == MarkSet.SCALES
-    if is_scale or gold not in (None, PEOPLE) or (gold is None and not (each.people and each.judges)):
+    if as_one is None or gold not in (None, PEOPLE):
         return _noted(
             report(each.ratings, gold=gold, positive=positive, people=people, seed=seed, resamples=resamples),
             campaign,
         )
-    as_one = campaign_ratings(campaign, whose=Whose.PEOPLE_AS_ONE)
     found = report(as_one.ratings, gold=PEOPLE, positive=positive, seed=seed, resamples=resamples)
     if people:
         ceiling = human_ceiling(

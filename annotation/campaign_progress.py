@@ -85,7 +85,7 @@ def progress_of_campaign(campaign: Campaign) -> CampaignProgress:
         people=dict(people),
         elsewhere=dict(elsewhere),
         projects=dict(projects),
-        drifts=drift_by_annotator(_answers(campaign)),
+        drifts=drift_by_annotator(calibration_answers(campaign)),
         sets=_set_counts(campaign),
     )
 
@@ -157,7 +157,7 @@ def _signs(campaign: Campaign) -> list[tuple[int, datetime | None]]:
     ]
 
 
-def _answers(campaign: Campaign) -> list[Answer]:
+def calibration_answers(campaign: Campaign) -> list[Answer]:
     """Marks on items whose right answer is known; environment problems say nothing about the person."""
     scales = {scale["key"]: scale for scale in campaign.scales}
     rows = (

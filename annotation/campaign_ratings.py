@@ -38,13 +38,14 @@ class Whose(StrEnum):
 class CampaignRatings:
     """The ratings of a campaign. `agents` names each unit's code agent, in the order of its units.
 
-    `people` and `judges` are the raters of either kind.
+    `items` are their keys, in the same order. `people` and `judges` are the raters of either kind.
     """
 
     ratings: Ratings
     people: tuple[str, ...]
     judges: tuple[str, ...]
     agents: tuple[str, ...]
+    items: tuple[int, ...]
 
 
 class _ItemRow(NamedTuple):
@@ -92,12 +93,13 @@ def campaign_ratings(campaign: Campaign, *, whose: Whose = Whose.EACH, scale: st
         is_numeric=campaign.mark_set == MarkSet.SCALES,
         excluded=[Excluded(reason=reason, n=n) for reason, n in sorted(left_out.items())],
     )
-    agent_of = {row.unit: row.agent for row in items.values()}
+    row_of = {row.unit: row for row in items.values()}
     return CampaignRatings(
         ratings=ratings,
         people=tuple(name for name in ratings.raters if name in people),
         judges=tuple(name for name in ratings.raters if name not in people),
-        agents=tuple(agent_of[unit] for unit in ratings.units),
+        agents=tuple(row_of[unit].agent for unit in ratings.units),
+        items=tuple(row_of[unit].pk for unit in ratings.units),
     )
 
 
@@ -187,7 +189,7 @@ def _by_judges(items: Mapping[int, _ItemRow], left_out: Counter[str]) -> Iterato
     """The marks of every judging; of the primary one those that the campaign froze at its opening."""
     at = {(row.round, row.outcome): pk for pk, row in items.items() if not row.is_calibration and row.outcome}
     rounds = {round_ for round_, _ in at}
-    names = _judge_names(rounds)
+    names = judge_names(rounds)
     primary = dict(
         Judging.objects.filter(round__in=rounds, is_primary=True).order_by().values_list("round_id", "pk")
     )
@@ -210,7 +212,7 @@ def _by_judges(items: Mapping[int, _ItemRow], left_out: Counter[str]) -> Iterato
             yield pk, name, mark
 
 
-def _judge_names(rounds: Collection[int]) -> dict[int, str]:
+def judge_names(rounds: Collection[int]) -> dict[int, str]:
     """Judging → its rater: equal for one judge with the same settings and vote, over all rounds."""
     found = Judging.objects.filter(round__in=rounds).order_by("pk")
     rows = list(found.values_list("pk", "judge", "settings_hash", "vote"))

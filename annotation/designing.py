@@ -186,7 +186,7 @@ def design(settings: CampaignSettings) -> Design:
     strata: tuple[DrawnStratum, ...] = ()
     excluded: dict[Exclusion, int] = {}
     if is_drawable:
-        sample = draw(found.rounds if rated else found.outcomes, _sample_plan(settings))
+        sample = draw(found.rounds if rated else found.outcomes, sample_plan(settings))
         drawn, strata, excluded = sample.drawn, sample.strata, sample.excluded
     items = _items(settings, found, drawn)
     if is_drawable and not items:
@@ -201,7 +201,8 @@ def design(settings: CampaignSettings) -> Design:
     )
 
 
-def _sample_plan(settings: CampaignSettings) -> SamplePlan:
+def sample_plan(settings: CampaignSettings) -> SamplePlan:
+    """Return how a campaign draws its outcomes."""
     return SamplePlan(
         method=settings.method,
         seed=settings.seed,
@@ -230,7 +231,7 @@ def _problems(settings: CampaignSettings) -> list[str]:
     if rated and set(_strata(settings)) - {Stratum.AGENT}:
         problems.append("Ratings are of a whole trial, so strata can only be of the code agent.")
     try:
-        _sample_plan(settings)
+        sample_plan(settings)
     except ValueError as error:
         problems.append(str(error))
     return problems

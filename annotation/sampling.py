@@ -89,7 +89,7 @@ def draw(candidates: Iterable[Candidate], plan: SamplePlan) -> Sample:
     """Return the sample of a plan; a stratum with fewer candidates than asked for gives all it has."""
     excluded: Counter[Exclusion] = Counter()
     by_stratum: dict[str, list[Candidate]] = defaultdict(list)
-    name_of = _stratum_of(plan)
+    name_of = stratum_of(plan)
     for candidate in candidates:
         reason = _exclusion(candidate) if plan.only_executed else None
         if reason is None:
@@ -114,7 +114,8 @@ def seeded(seed: int, purpose: str) -> Random:
     return Random(f"{seed}/{purpose}")  # noqa: S311  # reproducible is what it has to be
 
 
-def _stratum_of(plan: SamplePlan) -> Callable[[Candidate], str]:
+def stratum_of(plan: SamplePlan) -> Callable[[Candidate], str]:
+    """Return what names the stratum (or project) that a candidate is drawn from."""
     if plan.method is SampleMethod.ALL:
         return lambda _candidate: ""
     if plan.method is SampleMethod.PER_PROJECT:

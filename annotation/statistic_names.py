@@ -137,4 +137,5 @@ def _number(name: str, value: float) -> str:
         return "< 0.001"
     else:
         text = f"{value:.3f}"
-    return text.replace("-", MINUS)
+    # A rounded zero is never negative.
+    return text.removeprefix("-") if not text.strip("-0.%") else text.replace("-", MINUS)

@@ -3,6 +3,11 @@
 from django.urls import path
 
 from annotation.views import (
+    agreement,
+    agreement_check,
+    agreement_plan,
+    agreements,
+    appendix,
     assignments,
     calibration,
     campaigns,
@@ -26,6 +31,9 @@ app_name = "annotation"
 _SET = "annotation/<int:assignment_id>/"
 _CAMPAIGN = "campaigns/<int:campaign_id>/"
 urlpatterns = [
+    path("agreement/", agreements.agreements, name="agreements"),
+    path("agreement/check/", agreement_check.check, name="agreement_check"),
+    path("agreement/plan/", agreement_plan.plan, name="agreement_plan"),
     path("annotation/", assignments.assignments, name="assignments"),
     path(_SET, console.console, name="console"),
     path(f"{_SET}evidence/<int:annotation_id>/", evidence.evidence, name="evidence"),
@@ -45,6 +53,11 @@ urlpatterns = [
     path("campaigns/", campaigns.campaigns, name="campaigns"),
     path("campaigns/new/", setup.new, name="new_campaign"),
     path(_CAMPAIGN, progress.campaign, name="campaign"),
+    path(f"{_CAMPAIGN}agreement/", agreement.agreement, name="agreement"),
+    path(f"{_CAMPAIGN}agreement/appendix.zip", appendix.agreement_appendix, name="agreement_appendix"),
+    path(
+        f"{_CAMPAIGN}agreement/<slug:file>.<slug:extension>", agreement.agreement_file, name="agreement_file"
+    ),
     path(f"{_CAMPAIGN}calibration/", calibration.calibration, name="calibration"),
     path(f"{_CAMPAIGN}close/", states.close, name="close"),
     path(f"{_CAMPAIGN}comments/", threads.threads, name="threads"),

@@ -22,6 +22,7 @@ class PageGroup(StrEnum):
     TRIAL = "trial"
     TASK = "task"
     SETS = "sets"
+    AGREEMENT = "agreement"
     CONSOLE = "console"
 
     @property
@@ -60,6 +61,7 @@ _GROUP_WORDS = {
     PageGroup.TRIAL: "A trial",
     PageGroup.TASK: "A task",
     PageGroup.SETS: "Your sets",
+    PageGroup.AGREEMENT: "Agreement",
     PageGroup.CONSOLE: "Annotation console",
 }
 
@@ -79,6 +81,7 @@ ACTIONS: Mapping[str, Action] = {
             ("go-runs", "g r", "Go to runs"),
             ("go-results", "g s", "Go to results"),
             ("go-annotation", "g a", "Go to annotation"),
+            ("go-agreement", "g e", "Go to agreement"),
             ("theme", ".", "Light or dark"),
             ("copy-address", "y", "Copy this address"),
         ),
@@ -111,6 +114,11 @@ ACTIONS: Mapping[str, Action] = {
             PageGroup.SETS,
             ("continue", "c", "Continue the first set"),
             ("take-set", "t", "Take the next set"),
+        ),
+        *_of(
+            PageGroup.AGREEMENT,
+            ("fold-partial", "b", "Partial as Fail, as Pass, three marks"),
+            ("cells", "c", "Into the table of counts"),
         ),
         *_of(
             PageGroup.CONSOLE,

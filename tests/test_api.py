@@ -36,6 +36,7 @@ PATHS = {
     ("get", "/api/v1/evidence/{evidence_id}/content"),
     ("get", "/api/v1/me"),
     ("post", "/api/v1/campaigns/{campaign_id}/take"),
+    ("get", "/api/v1/campaigns/{campaign_id}/agreement"),
     ("get", "/api/v1/assignments/{assignment_id}"),
     ("get", "/api/v1/assignments/{assignment_id}/changes"),
     ("post", "/api/v1/assignments/{assignment_id}/operations"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from math import ceil
 
 import numpy as np
@@ -232,7 +233,14 @@ def _candidates() -> Floats:
 def _quantiles(projects: Floats, clustering: Clustering) -> Floats:
     if clustering.per_project == 1:
         return np.full_like(projects, _Z)
-    quantiles: Floats = stats.t.ppf(0.975, projects - 1)
+    return _student_quantiles()
+
+
+@cache
+def _student_quantiles() -> Floats:
+    """Student's t for every candidate: the slowest part of a plan, and the same for all plans."""
+    quantiles: Floats = stats.t.ppf(0.975, _candidates() - 1)
+    quantiles.flags.writeable = False
     return quantiles
 
 

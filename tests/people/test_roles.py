@@ -170,9 +170,10 @@ DOORS: dict[str, Doors] = {
     ],
     "Own set: console, marks, export": lambda run, own: _set(own),
     "Sets of others": lambda run, own: _set(own),
-    "Campaigns: set up, progress, disagreements, export": lambda run, own: [
+    "Campaigns: set up, progress, disagreements, agreement, export": lambda run, own: [
         *("/campaigns/", "/campaigns/new/", f"/campaigns/{own.campaign_id}/"),
         *(f"/campaigns/{own.campaign_id}/disagreements/", f"/campaigns/{own.campaign_id}/export/csv/"),
+        *(f"/campaigns/{own.campaign_id}/agreement/", f"/api/v1/campaigns/{own.campaign_id}/agreement"),
     ],
     "Key settings": lambda run, own: ["/keys/"],
     "Tables (admin)": lambda run, own: ["/admin/", "/admin/runs/run/", "/admin/people/auditentry/"],

@@ -1,0 +1,1 @@
+"""What pages of annotation show, as plain values for their templates."""
