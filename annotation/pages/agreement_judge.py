@@ -172,6 +172,7 @@ def corrected_context(campaign: Campaign, marks: CampaignMarks, asked: Asked) ->
     found = kept(outcomes.key, "corrected", lambda: corrected_runs(outcomes))
     return {
         "corrected": corrected_rows(found),
+        "corrected_partial": _CORRECTED_PARTIAL[asked.folding],
         "corrected_notes": corrected_notes(found),
         "corrected_charts": corrected_charts(found),
         "error_warning": getattr(found.test, "warning", None),
@@ -225,6 +226,11 @@ _SHOW_WORDS = {
     Show.KIND: "Judge too kind",
     Show.STRICT: "Judge too strict",
     Show.ALL: "All outcomes",
+}
+_CORRECTED_PARTIAL = {
+    Folding.FAIL: "Partial counts as Fail.",
+    Folding.PASS: "Partial counts as Pass.",
+    Folding.THREE: "Partial counts as half a Pass.",
 }
 _FOLDED_WORDS = {
     Folding.FAIL: "Partial folded into Fail",

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation import adjudication
 from annotation.agreement.values import Value
-from annotation.campaign_agreement import campaign_report, read_marks
+from annotation.campaign_agreement import campaign_report, read_marks, report_of
 from annotation.campaign_corrected import corrected_runs, judged_outcomes
 from annotation.campaign_findings import Folding, content_key
 from annotation.models import Annotation, Item
@@ -293,11 +293,12 @@ def test_corrected_pass_rates_are_the_ones_of_the_pure_code_and_of_every_agent(c
 def test_a_new_mark_is_seen_at_once_and_the_same_marks_are_not_computed_again(client, monkeypatch):
     campaign = compared(people=1)
     computed = []
-    monkeypatch.setattr(
-        "annotation.campaign_findings.report_of",
-        lambda *args, **more: computed.append(1) or report_of(*args, **more),
-    )
-    from annotation.campaign_agreement import report_of
+
+    def counted(*args, **more):
+        computed.append(args)
+        return report_of(*args, **more)
+
+    monkeypatch.setattr("annotation.campaign_findings.report_of", counted)
 
     first = client.get(address(campaign)).context["stats"][0].value
     again = client.get(address(campaign)).context["stats"][0].value
