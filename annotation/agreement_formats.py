@@ -85,10 +85,11 @@ def csv_text(report: Report) -> str:
 
 def latex_text(report: Report) -> str:
     """A document that compiles by itself with pdflatex."""
-    tables = "\n\n".join(_latex_table(table) for table in tables_of(report))
+    tables = "\n\n".join(latex_table(table) for table in tables_of(report))
     facts = "\n".join(rf"  \item {escaped(fact)}" for fact in (*facts_of(report), *report.warnings))
     methods = " ".join(escaped(sentence) for sentence in report.methods.values())
     return rf"""\documentclass[a4paper,10pt]{{article}}
+\usepackage[margin=2cm]{{geometry}}
 \usepackage[T1]{{fontenc}}
 \usepackage[utf8]{{inputenc}}
 \usepackage{{textcomp}}
@@ -141,10 +142,11 @@ def _lines(table: TextTable) -> Iterator[str]:
         yield table.note
 
 
-def _latex_table(table: TextTable) -> str:
+def latex_table(table: TextTable) -> str:
+    """Return one table; it needs booktabs, longtable and graphicx."""
     # Remarks are sentences: they are set in a column that breaks, and the table may run over pages.
     has_remarks = table.head[-1] == "Remark"
-    columns = "lrrrp{6.2cm}" if has_remarks else "l" + "r" * (len(table.head) - 1)
+    columns = "lrrrp{5.6cm}" if has_remarks else "l" + "r" * (len(table.head) - 1)
     head = " & ".join(escaped(cell) for cell in table.head)
     body = "\n".join(" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in table.rows)
     caption = escaped(". ".join(part.rstrip(".") for part in (table.title, table.note) if part))

@@ -70,6 +70,8 @@ def _tables(report: Report) -> Iterator[TextTable]:
     if len(report.pairs) > 1:
         yield _in_full("All raters together", report.statistics, positive=positive)
     for fold, pairs in report.folds.items():
+        if not pairs:
+            continue
         highest, lowest = report.labels[-1], report.labels[0]
         kept = [pair for pair in pairs if pair.raters[0] == report.gold] or list(pairs)
         columns = _WITH_GOLD if kept[0].raters[0] == report.gold else _WITHOUT_GOLD

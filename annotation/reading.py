@@ -87,8 +87,10 @@ def changes(assignment: Assignment, *, after: int) -> dict[str, Any]:
     """Return the annotations that were saved after a sequence number, as they stand now."""
     later = Revision.objects.filter(assignment=assignment, sequence__gt=after)
     ids = set(later.order_by().values_list("annotation_id", flat=True))
+    guideline = guidelines.current(assignment.campaign)
     return {
         "sequence": assignment.sequence,
+        "guideline_version": guideline and guideline.version,
         "annotations": annotation_documents(annotations_of(assignment, ids), assignment.campaign),
         "state": assignment.state,
     }

@@ -7,6 +7,7 @@ from annotation.views import (
     agreement_check,
     agreement_plan,
     agreements,
+    appendix,
     assignments,
     calibration,
     campaigns,
@@ -53,6 +54,7 @@ urlpatterns = [
     path("campaigns/new/", setup.new, name="new_campaign"),
     path(_CAMPAIGN, progress.campaign, name="campaign"),
     path(f"{_CAMPAIGN}agreement/", agreement.agreement, name="agreement"),
+    path(f"{_CAMPAIGN}agreement/appendix.zip", appendix.agreement_appendix, name="agreement_appendix"),
     path(
         f"{_CAMPAIGN}agreement/<slug:file>.<slug:extension>", agreement.agreement_file, name="agreement_file"
     ),

@@ -311,6 +311,7 @@ CHANNEL_LAYERS: dict[str, Any] = {
 
 WORKER_THREADS = _number("PROOFROOM_WORKER_THREADS", 2, lowest=1, highest=64)
 # The database is the only state; Celery is a doorbell, so nothing depends on its guarantees.
+JOBS_APPLICATION = "proofroom.celery"
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"unacked_restore_interval": 2, "unacked_restore_throttle": 1} if REDIS_URL else {"polling_interval": 0.2}

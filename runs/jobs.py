@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from celery import shared_task
@@ -16,6 +17,10 @@ from kombu.exceptions import OperationalError as BrokerError
 
 from runs import engine, workers
 from runs.standard_tools import standard_toolbox
+
+# Rings go through the site's own Celery application, not through Celery's default one. It is loaded here and
+# not with the site, because most commands ring nobody.
+import_module(settings.JOBS_APPLICATION)
 
 log = logging.getLogger(__name__)
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+# How long an example takes is the machine's business; what it finds is ours.
+hypothesis_settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("unhurried")
 
 ORDER = ("whole/test_demo.py", "annotation/", "browser/", "runs/adapters/", "whole/", "scale/")
 """Files by how their paths begin; what is named nowhere comes last."""

@@ -95,7 +95,7 @@ def kendall_interval(value: float, n: int) -> tuple[float, float] | None:
 
 
 def _fisher(value: float, *, variance: float) -> tuple[float, float] | None:
-    if not abs(value) < 1:
+    if not abs(value) < 1 - _NEGLIGIBLE:
         return None
     centre, margin = np.arctanh(value), _Z * np.sqrt(variance)
     return float(np.tanh(centre - margin)), float(np.tanh(centre + margin))
@@ -105,7 +105,9 @@ def _deviation(moments: Floats) -> Floats:
     """The standard deviation of the differences, with n - 1."""
     n = np.where(moments[..., 0] > 1, moments[..., 0], np.nan)
     squares = moments[..., 8] - moments[..., 7] ** 2 / n
-    deviation: Floats = np.sqrt(np.maximum(squares, 0.0) / (n - 1))
+    # The root would turn what rounding leaves of no spread into a spread.
+    squares = np.where(squares > _NEGLIGIBLE * moments[..., 8], squares, 0.0)
+    deviation: Floats = np.sqrt(squares / np.where(n > 1, n - 1, np.nan))
     return deviation
 
 

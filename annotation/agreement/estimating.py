@@ -21,6 +21,9 @@ from annotation.agreement.sums import GroupedSums
 from annotation.agreement.values import Flag, Interval, Method, Statistic, Undefined, Value
 from annotation.agreement.weights import Floats
 
+# Thirds and sixths leave this much of a sum that is exactly 0 or 1.
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
@@ -81,7 +84,7 @@ def estimates[Sums](
         value = _with_bootstrap(value, spread, resampling)
         if spread.has_collapsed or spread.low is None:
             value = _with_fallback(value, measure, total=total, rows=rows, grouped=grouped, spread=spread)
-        if not np.isnan(error) and error > 0:
+        if not np.isnan(error) and error > _ROUNDING:
             interval = student(
                 float(point), float(error), df=n_clusters - 1, method=Method.JACKKNIFE, most=np.inf
             )
@@ -124,11 +127,12 @@ def _with_fallback[Sums](
     """
     flags = (*value.flags, Flag.COLLAPSED) if spread.has_collapsed else value.flags
     none = replace(value, low=None, high=None, method=Method.NONE, flags=flags)
-    if measure.denominator is not None and value.value in (0.0, 1.0):
+    is_perfect = abs(value.value - 1.0) < _ROUNDING
+    if measure.denominator is not None and (is_perfect or abs(value.value) < _ROUNDING):
         used = float(grouped.copies[np.asarray(measure.denominator(rows)) > 0].sum())
-        interval = wilson(value.value, max(1.0, used))
+        interval = wilson(float(is_perfect), max(1.0, used))
         return replace(none, low=interval.low, high=interval.high, method=Method.WILSON_CLUSTERS)
-    if measure.expected is not None and value.value == 1.0:
+    if measure.expected is not None and is_perfect:
         chance = float(measure.expected(total))
         low = 1.0 - (1.0 - wilson(1.0, grouped.n_clusters).low) / chance
         return replace(none, low=max(-1.0, low), high=1.0, method=Method.WILSON_THROUGH_CHANCE)

@@ -67,7 +67,8 @@ def cohen_kappa_se(tables: Floats, weights: Floats) -> Floats:
     expected = cohen_expected(tables, weights)
     left = (1.0 - kappa)[..., None, None] * near
     spread = (shares * (weights - left) ** 2).sum(axis=(-1, -2)) - (kappa - expected * (1.0 - kappa)) ** 2
-    return np.sqrt(quotient(np.maximum(spread, 0.0), n * (1.0 - expected) ** 2))
+    # What rounding leaves of no spread would look like a spread after its root is taken.
+    return np.sqrt(quotient(np.where(spread > 1e-12, spread, 0.0), n * (1.0 - expected) ** 2))
 
 
 def cohen_kappa_se_if_zero(tables: Floats, weights: Floats) -> Floats:

@@ -100,7 +100,11 @@ def icc_groups(scores: Floats, cluster_of: NDArray[np.int32] | None) -> GroupedS
     """Return the sums of the units that every rater scored, by cluster, or by unit where there are none."""
     clusters = np.arange(len(scores), dtype=np.int32) if cluster_of is None else cluster_of
     sums = icc.icc_sums(scores, clusters, n_clusters=int(clusters.max(initial=-1)) + 1).sums
-    rows, copies = np.unique(sums[sums[:, 0] > 0], axis=0, return_counts=True)
+    kept = sums[sums[:, 0] > 0]
+    if cluster_of is not None:
+        # Sums of clusters stay apart: whether two are alike would hang on the last digit of a float.
+        return GroupedSums(features=kept, copies=np.ones(len(kept), dtype=np.int64))
+    rows, copies = np.unique(kept, axis=0, return_counts=True)
     return GroupedSums(features=rows, copies=copies.astype(np.int64))
 
 

@@ -12,11 +12,16 @@ def write_output(door: Door, text: str, *, path: str | None) -> None:
     if path is None:
         door.stdout.write(text)
         return
+    write_bytes(door, text.encode(), path=path)
+    door.say(f"Written to {path}.")
+
+
+def write_bytes(door: Door, content: bytes, *, path: str) -> None:
+    """Write to `path`, which is then whole or not there; ends with exit 2 where that cannot be written."""
     target = Path(path)
     part = target.with_name(f".{target.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
+        part.write_bytes(content)
         part.replace(target)
     except OSError as error:
         door.bad_input(f"{path!r} cannot be written: {error.strerror}.")
-    door.say(f"Written to {path}.")

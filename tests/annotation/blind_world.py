@@ -126,7 +126,7 @@ def walk() -> Walk:
             "kind": [kind.value for kind in ExportKind],
             "file": ["agreement", "forest"],
             "extension": ["json", "svg"],
-            "number": [1, 2],
+            "number": [1],
             "picture_id": ids(apps.get_model("annotation", "Picture")),
             "run_id": ids(Run),
             "trial_id": ids(Trial),

@@ -48,7 +48,10 @@ def test_no_page_changes_with_what_the_judge_or_a_peer_has_marked(world):
 def test_no_other_centre_tells_what_is_hidden(centre):
     world = blind_world.made(centre=centre)
 
-    assert telling(blind_world.walk().as_person(world.annotator)) == ""
+    heard = blind_world.walk().as_person(world.annotator, below=("annotation/", "api/"))
+
+    assert telling(heard) == ""
+    assert any(answer.address == world.own(world.annotator).get_absolute_url() for answer in heard)
 
 
 def test_the_walk_would_hear_it_somebody_who_is_not_blind_is_told_all_of_it(world):

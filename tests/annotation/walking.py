@@ -89,12 +89,14 @@ class Walk:
                     ]
         return [replace(answer, text=_PASSING.sub("", answer.text)) for answer in heard]
 
-    def as_person(self, user: User) -> list[Heard]:
-        """Everything that this person is answered."""
+    def as_person(self, user: User, *, below: tuple[str, ...] = ("",)) -> list[Heard]:
+        """Everything that this person is answered, at addresses that begin as one of `below` does."""
         client = Client(headers={"host": settings.SITE_HOST}, raise_request_exception=False)
         client.force_login(user)
         heard = []
         for place in places():
+            if not place.route.startswith(below):
+                continue
             addresses = self.addresses(place)
             for address in addresses:
                 heard.append(_asked(client, "GET", address))

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from runs.adapters.browsers import chromium_arguments, find_chromium, running_as_root
 from runs.management.serving import LARGEST_HEAD
+from tests.browser.looks import faults, overflow
 from tests.browser.person import NAME, PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,6 +139,7 @@ class Visitor:
         response = self.page.goto(self.site.address + path)
         assert response is not None
         assert response.status < 400, f"{path} answered {response.status}"
+        assert "/sign-in/" not in response.url or "/sign-in/" in path, f"{path} asked for a sign-in"
         return self.page
 
 
@@ -170,22 +171,18 @@ def is_fit(visit: Callable[..., Visitor]) -> Callable[[str], None]:
     """Check a page as everybody must be able to use it: light, dark, narrow; axe; no overflow; no complaint."""
 
     def check(path: str) -> None:
-        for options in ({}, {"dark": True}, {"narrow": True}):
-            visitor = visit(**options)
+        for narrow in (False, True):
+            visitor = visit(narrow=narrow)
             page = visitor.open(path)
             page.wait_for_load_state("networkidle")
-            wider = page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-            assert wider <= 0, f"{path} {options} is {wider} px wider than its window"
+            where = f"{path} {'narrow' if narrow else 'wide'}"
+            assert overflow(page) <= 0, f"{where} is wider than its window"
             expect(page.locator("h1")).to_have_count(1)
-            found = [
-                f"{each['id']}: {each['nodes'][0]['html'][:160]}"
-                for each in Axe().run(page).response["violations"]
-                if each["impact"] in ("serious", "critical")
-            ]
-            assert not found, f"{path} {options}: {found}"
-            assert not visitor.complaints, f"{path} {options}: {visitor.complaints}"
+            assert not (found := faults(page)), f"{where}: {found}"
+            if not narrow:
+                page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+                assert not (found := faults(page)), f"{where} dark: {found}"
+            assert not visitor.complaints, f"{where}: {visitor.complaints}"
 
     return check
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 
-from annotation import comments, queue
+from annotation import comments, guidelines, queue
 from annotation.models import ActiveTime, Annotation, Assignment, Guideline, Revision
 from benchmark.rules.records import CriterionSpec, OutcomeSpec, TaskSpec
 from people.models import Preferences
@@ -64,9 +68,32 @@ def stranger() -> dict[str, Any]:
     return {"username": campaigns.person(password=campaigns.PASSWORD).username}
 
 
-def end_sessions() -> dict[str, Any]:
-    """Sign everybody out, as a restart with a new key or an expiry does."""
-    return {"ended": Session.objects.all().delete()[0]}
+def begin_session(*, username: str) -> dict[str, Any]:
+    """Sign somebody in, and give the cookie that says so."""
+    person = User.objects.get(username=username)
+    session = SessionStore()
+    session[SESSION_KEY] = str(person.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = person.get_session_auth_hash()
+    session.create()
+    return {
+        "name": settings.SESSION_COOKIE_NAME,
+        "value": session.session_key,
+        "domain": settings.SITE_HOST.partition(":")[0],
+        "path": "/",
+        "httpOnly": True,
+        "secure": True,
+        "sameSite": "Lax",
+    }
+
+
+def end_sessions(*, username: str) -> dict[str, Any]:
+    """Sign one person out everywhere, as an expiry does."""
+    key = str(User.objects.get(username=username).pk)
+    ended = [each for each in Session.objects.all() if each.get_decoded().get("_auth_user_id") == key]
+    for each in ended:
+        each.delete()
+    return {"ended": len(ended)}
 
 
 def expire(*, assignment: int) -> dict[str, Any]:
@@ -81,6 +108,12 @@ def answer(*, assignment: int, text: str) -> dict[str, Any]:
     first = row.annotations.select_related("assignment__campaign", "item").order_by("item__position")[0]
     comments.add_to_assignment(first, by=campaigns.lead(), text=text)
     return {}
+
+
+def write_guideline(*, assignment: int, text: str) -> dict[str, Any]:
+    """Let the lead change what annotators are told."""
+    campaign = Assignment.objects.get(pk=assignment).campaign
+    return {"version": guidelines.write(campaign, text, by=None).version}
 
 
 def saved(*, assignment: int) -> dict[str, Any]:

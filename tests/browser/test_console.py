@@ -322,6 +322,21 @@ def test_the_guideline_is_text_and_its_version_is_said(desk: Opened):
     )
 
 
+def test_a_guideline_that_changes_while_somebody_marks_is_said_and_opened(desk: Opened, site: Site):
+    here = desk("seed_set", guideline="Count what is there.")
+    here.press("p")
+
+    site.scene(
+        "console_scenes.write_guideline", assignment=here.rows["assignment"], text="<i>Grey</i> is hidden."
+    )
+
+    guideline = here.page.locator("[data-guideline]")
+    expect(guideline.locator("summary")).to_have_text("Guideline v3 – changed just now", timeout=PATIENCE)
+    expect(guideline.get_by_text("<i>Grey</i> is hidden.")).to_be_visible()
+    expect(here.page.locator("[data-said]")).to_contain_text("The guideline was changed")
+    expect(here.current).to_contain_text("at least six packets")
+
+
 def test_a_question_to_the_lead_is_kept_until_it_was_sent(desk: Opened, site: Site):
     here = desk()
     here.page.get_by_text("Ask the lead").click()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Page, Playwright, expect
+from playwright.sync_api import Browser, FrameLocator, Page, Playwright, Route, expect
 
 from runs.adapters.browsers import chromium_arguments, running_as_root
 from tests.annotation.looks import png
@@ -158,6 +158,27 @@ def test_a_badge_says_where_keys_go_and_leaving_gives_them_back(seat):
     assert desk.marks()[0] == "pass"
 
 
+def test_a_wish_made_while_the_site_is_asked_how_the_application_is_is_carried_out(seat):
+    desk = seat()
+    page = runs(desk)
+    held: list[Route] = []
+    looks = re.compile(r"/preview/(\?active=1)?$")
+
+    def hold_the_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route(looks, hold_the_first)
+    page.wait_for_event("request", lambda request: looks.search(request.url) is not None)
+
+    page.locator("[data-act=stop]").click()
+    held[0].continue_()
+
+    expect(page.locator("[data-wait]")).to_contain_text("Stopped", timeout=PATIENCE)
+
+
 def test_the_keyboard_goes_into_the_application_and_comes_back(seat):
     desk = seat()
     page = runs(desk)
@@ -166,7 +187,7 @@ def test_the_keyboard_goes_into_the_application_and_comes_back(seat):
     page.keyboard.press("g")
     expect(page.locator("[data-focus-words]")).to_have_text("Keys go to the app")
     page.keyboard.press("Tab")
-    assert app(page).locator("body").evaluate("() => document.activeElement.tagName") == "BUTTON"
+    expect(app(page).locator("button:focus")).to_have_count(1)
     page.locator(".live__back").click()
 
     expect(page.locator("[data-focus-words]")).to_have_text("Keys mark here")

@@ -25,6 +25,11 @@ pytestmark = pytest.mark.django_db
 DOCUMENT = Path(settings.BASE_DIR) / "docs" / "security.md"
 
 
+def group(name: str) -> Group:
+    """The group of a role; a test that empties the database may have run before this one."""
+    return Group.objects.get_or_create(name=name)[0]
+
+
 @pytest.mark.parametrize(
     ("flags", "groups", "roles"),
     [
@@ -40,7 +45,7 @@ DOCUMENT = Path(settings.BASE_DIR) / "docs" / "security.md"
 )
 def test_roles_come_from_groups_staff_and_superusers(flags, groups, roles):
     user = User.objects.create_user("somebody", **flags)
-    user.groups.set(Group.objects.get_or_create(name=name)[0] for name in groups)
+    user.groups.set(group(name) for name in groups)
 
     assert roles_of(user) == roles
 
@@ -81,7 +86,7 @@ def account_form(user: User, **changed: Any) -> dict[str, Any]:
 def test_a_change_of_roles_in_the_admin_is_written_down_with_before_and_after():
     admin = User.objects.create_superuser("admin")
     somebody = campaigns.person("somebody", SiteRole.READER)
-    lead = Group.objects.get(name="lead")
+    lead = group("lead")
 
     answer = visitor(admin).post(
         reverse("admin:auth_user_change", args=[somebody.pk]), account_form(somebody, groups=[lead.pk])
@@ -96,7 +101,7 @@ def test_a_change_of_roles_in_the_admin_is_written_down_with_before_and_after():
 @pytest.mark.parametrize(("changed", "after"), [({"is_superuser": "on"}, ["admin"]), ({"is_active": ""}, [])])
 def test_an_account_that_becomes_administrator_or_is_shut_off_is_a_change_of_roles(changed, after):
     somebody = campaigns.person("somebody", SiteRole.READER)
-    form = account_form(somebody, groups=[Group.objects.get(name="reader").pk], **changed)
+    form = account_form(somebody, groups=[group("reader").pk], **changed)
     if not form["is_active"]:
         del form["is_active"]
 
@@ -109,7 +114,7 @@ def test_an_account_that_becomes_administrator_or_is_shut_off_is_a_change_of_rol
 
 def test_a_changed_name_is_no_change_of_roles():
     somebody = campaigns.person("somebody", SiteRole.READER)
-    form = account_form(somebody, groups=[Group.objects.get(name="reader").pk], first_name="Some")
+    form = account_form(somebody, groups=[group("reader").pk], first_name="Some")
 
     visitor(User.objects.create_superuser("admin")).post(
         reverse("admin:auth_user_change", args=[somebody.pk]), form

@@ -161,13 +161,3 @@ class Bench:
         if self.server.stdout is not None:
             self.server.stdout.close()
         self.server = None
-
-
-def marks_of(document: dict[str, Any]) -> dict[str, Any]:
-    """Every mark of a run by task and round, without what differs between two runs."""
-    return {
-        f"{trial['task']}/{trial['repeat']}": [
-            {"exit": round_["exit"], "outcomes": round_["outcomes"]} for round_ in trial["rounds"]
-        ]
-        for trial in document["trials"]
-    }

@@ -1,24 +1,25 @@
-"""The demo, whole: what it prints, what it repeats, and ten sudden deaths of the server during its run."""
+"""The demo, whole, through ten sudden deaths of its server: what it prints, what it repeats, what it marked."""
 
 from __future__ import annotations
 
 import json
 import random
 import shutil
-import sqlite3
 import subprocess
 import time
-from contextlib import closing
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmark.packs.reading import opened_pack
 from benchmark.protocols import samples
+from benchmark.rules.vocabulary import Mark
 from runs.adapters.deployers import find_node
 from tests.samples.asuka_mini_marks import EXPECTED
-from tests.whole.bench import Bench, marks_of
+from tests.whole.bench import Bench
 from tests.whole.published import need_chromium
 
 pytestmark = [
@@ -30,16 +31,18 @@ pytestmark = [
 
 KILLS = 10
 SEED = 20
+CANDIDATE = "recorded"
+AT_LEAST = "select 1 where (select count(*) from runs_verdict) >= ?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """An undisturbed demo: its bench, its run, what it printed and how long it took."""
+    """A demo whose server died ten times: its bench, its run, what it printed at last, what each death left."""
 
     bench: Bench
     run: str
     printed: str
-    seconds: float
+    left: list[list[str]]
 
     def document(self) -> dict[str, Any]:
         shown: dict[str, Any] = self.bench.json("show", self.run)
@@ -51,14 +54,50 @@ class Demo:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     need_chromium()
     if isinstance(found := find_node(), str):
         pytest.skip(f"no Node.js: {found}")
-    bench = Bench(data=tmp_path_factory.mktemp("calm"))
-    began = time.monotonic()
-    printed = bench.command("demo", "--no-serve", timeout=1500)
-    return Demo(bench=bench, run="1", printed=printed, seconds=time.monotonic() - began)
+    dice = random.Random(SEED)
+    # A moment is a number of verdicts and a while after it, so that ten of them come before the end on
+    # any machine, and none before a trial was claimed.
+    moments = sorted(dice.sample(range(1, int(0.9 * executed())), KILLS))
+    bench = Bench(data=tmp_path_factory.mktemp("demo"), environment={"PROOFROOM_LEASE_SECONDS": "10"})
+    left = []
+    try:
+        bench.command("demo", "--prepare")
+        for moment in moments:
+            already = verdicts(bench)
+            bench.server = bench.begun("demo", "--port", "0")
+            bench.wait_for(AT_LEAST, max(moment, already + 1), within=300)
+            time.sleep(dice.uniform(0.0, 1.5))
+            bench.kill()
+            left.append(bench.leftovers())
+        printed = bench.command("demo", "--no-serve", timeout=1500)
+        yield Demo(bench=bench, run="1", printed=printed, left=left)
+    finally:
+        bench.end_all()
+
+
+def test_ten_deaths_of_the_server_leave_no_process_and_no_verdict_twice(demo):
+    assert demo.left == [[]] * KILLS
+    assert demo.document()["state"] == "finished"
+    assert demo.bench.leftovers() == []
+    assert (
+        demo.bench.rows(
+            "select 1 from runs_verdict group by judging_id, outcome_id, role having count(*) > 1"
+        )
+        == []
+    )
+
+
+def test_the_numbers_are_those_that_the_marks_worked_out_by_hand_give(demo, tmp_path):
+    """An undisturbed run ends with these marks, so its numbers are those that `score` makes of them."""
+    (tmp_path / "marks.json").write_text(json.dumps(marks_file()))
+
+    scored = demo.bench.json("score", str(tmp_path / "marks.json"), "--protocol", "asuka")
+
+    assert demo.report() == scored
 
 
 def test_the_demo_prints_the_numbers_of_each_round_that_the_report_gives(demo):
@@ -82,7 +121,8 @@ def test_the_demo_prints_the_numbers_of_each_round_that_the_report_gives(demo):
 def test_every_mark_of_the_demo_is_the_one_worked_out_by_hand(demo):
     for trial in demo.document()["trials"]:
         for round_ in trial["rounds"]:
-            expected = EXPECTED["recorded", trial["task"], round_["round"]]
+            expected = EXPECTED[CANDIDATE, trial["task"], round_["round"]]
+            assert round_["exit"] == "finished"
             assert round_["outcomes"] == {
                 key: [mark.value for mark in marks] for key, marks in expected.items()
             }
@@ -114,58 +154,54 @@ def test_the_report_of_the_demo_compiles(demo, tmp_path):
     assert (tmp_path / "report.pdf").stat().st_size > 1000
 
 
-def test_ten_deaths_of_the_server_end_with_the_marks_and_numbers_of_an_undisturbed_run(demo, tmp_path):
-    dice = random.Random(SEED)
-    bench = Bench(data=tmp_path / "shaken", environment={"PROOFROOM_LEASE_SECONDS": "10"})
-    bench.data.mkdir()
-    bench.command("demo", "--prepare")
-    run = str(bench.json("launch", samples()[0].name, "--agent", "replay")["run"])
-    deaths = 0
-    for _ in range(KILLS):
-        bench.serve()
-        # Spread over a good part of the run, so that the tenth comes before its end even where the
-        # undisturbed one had to share the machine, and never before a trial could be claimed.
-        time.sleep(dice.uniform(1.0, 2.0 + 0.5 * demo.seconds / KILLS))
-        if state_of(bench, run) == "finished":
-            break
-        bench.kill()
-        deaths += 1
-        assert bench.leftovers() == []
-    if bench.server is None:
-        bench.serve()
-    wait_until_over(bench, run, within=1500)
-    bench.stop()
-
-    assert deaths == KILLS, f"only {deaths} deaths: the run took {demo.seconds:.0f} s undisturbed"
-    shown = bench.json("show", run)
-    assert shown["state"] == "finished"
-    assert marks_of(shown) == marks_of(demo.document())
-    assert bench.json("report", run)["runs"][run] == demo.report()
-    assert twice_marked(bench) == 0
-    assert bench.leftovers() == []
-
-
-def wait_until_over(bench: Bench, run: str, *, within: float) -> None:
-    deadline = time.monotonic() + within
-    while state_of(bench, run) not in ("finished", "paused", "cancelled"):
-        assert time.monotonic() < deadline, bench.command("show", run)
-        time.sleep(1)
-
-
-def state_of(bench: Bench, run: str) -> str:
-    return str(asked(bench, "select state from runs_run where id = ?", run))
-
-
-def twice_marked(bench: Bench) -> int:
-    return int(
-        asked(
-            bench,
-            "select count(*) from (select 1 from runs_verdict"
-            " group by judging_id, outcome_id, role having count(*) > 1)",
-        )
+def executed() -> int:
+    """How many outcomes a browser looks at in the whole demo."""
+    return sum(
+        mark is not Mark.SKIPPED
+        for (candidate, _, _), criteria in EXPECTED.items()
+        if candidate == CANDIDATE
+        for marks in criteria.values()
+        for mark in marks
     )
 
 
-def asked(bench: Bench, query: str, *values: str) -> Any:
-    with closing(sqlite3.connect(bench.data / "proofroom.sqlite3", timeout=20)) as database:
-        return database.execute(query, values).fetchone()[0]
+def verdicts(bench: Bench) -> int:
+    return int(bench.rows("select count(*) from runs_verdict")[0][0])
+
+
+def marks_file() -> dict[str, Any]:
+    """The marks worked out by hand as a file for `score`."""
+    with opened_pack(samples()[0]) as pack:
+        tasks = [task.spec for task in pack.tasks]
+    return {
+        "protocol": "asuka",
+        "settings": {"threshold": 0.5, "mode": "dag"},
+        "tasks": [
+            {
+                "key": task.key,
+                "criteria": [
+                    {
+                        "key": criterion.key,
+                        "kind": criterion.kind,
+                        "weight": criterion.weight,
+                        "needs": list(criterion.needs),
+                        "outcomes": len(criterion.outcomes),
+                    }
+                    for criterion in task.criteria
+                ],
+            }
+            for task in tasks
+        ],
+        "rounds": [
+            {
+                "task": task,
+                "round": round_,
+                "marks": {
+                    key: "skipped" if Mark.SKIPPED in marks else [mark.value for mark in marks]
+                    for key, marks in criteria.items()
+                },
+            }
+            for (candidate, task, round_), criteria in EXPECTED.items()
+            if candidate == CANDIDATE
+        ],
+    }

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from django.core.management.base import CommandParser
 
 from annotation.agreement.intervals import RESAMPLES
 from annotation.agreement.ratings import RatingsError
 from annotation.agreement.report import SEED, Report, report
+from annotation.agreement_appendix import Appendix, appendix_zip, campaign_appendix, file_appendix
 from annotation.agreement_formats import AgreementFormat, written
-from annotation.campaign_agreement import campaign_report
+from annotation.campaign_agreement import read_marks, report_of
 from annotation.management.campaign_door import CampaignDoor, whole_number
 from annotation.ratings_files import read_ratings
 from benchmark.management.door import prepare_database
 from people import audit
-from runs.management.output import write_output
+from runs.management.output import write_bytes, write_output
 
 MOST_RESAMPLES = 100_000
+
+
+class Chosen(TypedDict):
+    """What a person may choose of a report."""
+
+    gold: str | None
+    positive: str | None
+    seed: int
+    resamples: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A report, and the way to its appendix, which is computed only where it is asked for."""
+
+    report: Report
+    appendix: Callable[[], Appendix]
 
 
 class Command(CampaignDoor):
@@ -61,6 +81,11 @@ class Command(CampaignDoor):
         )
         parser.add_argument("--json", action="store_true", help="Same as --format json.")
         parser.add_argument("-o", "--output", metavar="PATH", help="Write there instead.")
+        parser.add_argument(
+            "--appendix",
+            metavar="PATH.zip",
+            help="Write the appendix of a paper too: tables, methods, figures, frozen ratings, their script.",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         wanted = AgreementFormat.JSON if options["json"] else self._format(options["format"])
@@ -76,9 +101,14 @@ class Command(CampaignDoor):
         except RatingsError as error:
             where = f"{options['file']!r}: " if options["file"] is not None else ""
             self.bad_input(f"{where}{error}")
-        write_output(self, written(found, wanted), path=options["output"])
+        if options["appendix"] is not None:
+            write_bytes(self, appendix_zip(found.appendix()), path=options["appendix"])
+            # Where the report goes to standard output, nothing else does.
+            said = self.stderr if options["output"] is None else self.stdout
+            said.write(f"Written to {options['appendix']}.", str)
+        write_output(self, written(found.report, wanted), path=options["output"])
 
-    def _of_file(self, options: dict[str, Any], *, seed: int, resamples: int) -> Report:
+    def _of_file(self, options: dict[str, Any], *, seed: int, resamples: int) -> Found:
         if options["scale"]:
             self.bad_input("--scale names ratings of a campaign; leave it out for a file.")
         labels = None if options["labels"] is None else self._labels(options["labels"])
@@ -90,30 +120,24 @@ class Command(CampaignDoor):
             if isinstance(error, RatingsError):
                 raise
             self.bad_input(f"{options['file']!r} cannot be read: {error}.")
-        found = report(
-            file.ratings,
-            gold=options["gold"],
-            positive=options["positive"],
-            seed=seed,
-            resamples=resamples,
+        chosen = Chosen(gold=options["gold"], positive=options["positive"], seed=seed, resamples=resamples)
+        found = report(file.ratings, **chosen)
+        return Found(
+            report=replace(found, warnings=(*file.notes, *found.warnings)),
+            appendix=partial(file_appendix, file.ratings, **chosen),
         )
-        return replace(found, warnings=(*file.notes, *found.warnings))
 
-    def _of_campaign(self, options: dict[str, Any], *, seed: int, resamples: int) -> Report:
+    def _of_campaign(self, options: dict[str, Any], *, seed: int, resamples: int) -> Found:
         if options["labels"] is not None or options["numeric"]:
             self.bad_input("A campaign knows its own labels; leave out --labels and --numeric.")
         prepare_database()
         campaign = self.campaign_of(options["campaign"])
-        found = campaign_report(
-            campaign,
-            gold=options["gold"],
-            scale=options["scale"],
-            positive=options["positive"],
-            seed=seed,
-            resamples=resamples,
-        )
-        audit.note(None, "export", f"campaign:{campaign.pk}", kind="agreement")
-        return found
+        chosen = Chosen(gold=options["gold"], positive=options["positive"], seed=seed, resamples=resamples)
+        marks = read_marks(campaign, scale=options["scale"])
+        found = report_of(campaign, marks, **chosen)
+        kind = "agreement" if options["appendix"] is None else "agreement appendix"
+        audit.note(None, "export", f"campaign:{campaign.pk}", kind=kind)
+        return Found(report=found, appendix=partial(campaign_appendix, campaign, marks, **chosen))
 
     def _format(self, text: str) -> AgreementFormat:
         try:

@@ -107,6 +107,15 @@ async function mayTryAgain() {
   return true;
 }
 
+// After a sign-in has ended: perhaps this page's person has signed in again in another window.
+export async function noticeSignIn() {
+  const answer = await reach("/api/v1/me", { headers: { Accept: "application/json" } });
+  const known = answer.ok ? await read(answer) : null;
+  if (known?.user !== Number(document.querySelector("[data-console]").dataset.user)) return;
+  await freshToken();
+  tell("signed-in");
+}
+
 async function freshToken() {
   const answer = await reach("/sign-in/", { headers: { Accept: "text/html" } });
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");

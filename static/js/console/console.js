@@ -1,8 +1,9 @@
 // console.js – puts the parts of the console together: what each control does, and what each piece of news changes.
-import { Refused, SignedOut, Unreachable, get, post, postLast } from "./api.js";
+import { Refused, SignedOut, Unreachable, get, noticeSignIn, post, postLast } from "./api.js";
 import { hear, tell } from "./bus.js";
 import { lastTime, startClock } from "./clock.js";
 import { askProblem, askSignIn, askSubmit, endSignIn } from "./dialogs.js";
+import { renewGuideline } from "./guideline.js";
 import { act, listenForKeys } from "./keymap.js";
 import { outbox } from "./outbox.js";
 import { closeSheet, isNarrow, openSheet, startPanes } from "./panes.js";
@@ -287,8 +288,11 @@ function jump(id, words) {
 }
 
 async function poll() {
-  if (document.hidden || outbox.needsSignIn) return;
+  if (document.hidden) return;
   try {
+    // Not under the fingers of somebody who types a password: the rest of it would be keys that mark.
+    if (outbox.needsSignIn && !find("#again-password").value) await noticeSignIn();
+    if (outbox.needsSignIn) return;
     const answer = await get(`${address}/changes?after=${set.sequence}`);
     set.sequence = answer.sequence;
     for (const annotation of answer.annotations) {
@@ -296,6 +300,7 @@ async function poll() {
     }
     showState(answer);
     outbox.reached();
+    if (await renewGuideline(answer.guideline_version)) say("The guideline was changed. The new one is open beside the four conventions.");
   } catch (error) {
     if (error instanceof Unreachable) outbox.lost();
     else if (!(error instanceof SignedOut) && !(error instanceof Refused)) throw error;

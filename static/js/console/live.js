@@ -32,6 +32,8 @@ export class Live {
     this.is = { state: "none" };
     this.heldBecause = "";
     this.isBusy = false;
+    this.asked = "";
+    this.wanted = "";
     this.seenAt = performance.now();
     this.timer = 0;
     this.dueAt = 0;
@@ -117,8 +119,13 @@ export class Live {
     this.timer = setTimeout(() => { this.dueAt = 0; this.look(); }, milliseconds);
   }
 
+  // What a person wants while the site is being asked is asked next; the same wish twice is one.
   async ask(path) {
-    if (this.isBusy) return;
+    if (this.isBusy) {
+      if (this.asked !== path) this.wanted = path;
+      return;
+    }
+    this.asked = path;
     this.heldBecause = "";
     if (path !== "stop/") this.show({ state: "starting" });
     const token = document.querySelector('meta[name="csrf-token"]').content;
@@ -145,6 +152,13 @@ export class Live {
       this.unsaid("The site cannot be reached, so the application may not answer either; it is asked again.");
     } finally {
       this.isBusy = false;
+      this.asked = "";
+    }
+    const wanted = this.wanted;
+    this.wanted = "";
+    if (wanted) {
+      await this.ask(wanted);
+    } else {
       this.lookIn(MOVING.includes(this.is.state) ? SOON : this.is.state === "running" ? LIGHTLY : SELDOM);
     }
   }
