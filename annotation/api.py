@@ -11,10 +11,10 @@ from ninja.responses import Status
 
 from annotation import blindness, presence, queue, reading, saving, submitting
 from annotation.agreement.ratings import RatingsError
-from annotation.campaign_agreement import read_marks
-from annotation.campaign_findings import content_key, kept_report
 from annotation.export_sight import sight_on_campaign
 from annotation.models import Assignment, Campaign
+from annotation.reports.campaign_agreement import read_marks
+from annotation.reports.campaign_findings import content_key, kept_report
 from annotation.texts import storable
 from annotation.times import moment
 from annotation.vocabulary import CampaignState

@@ -10,20 +10,20 @@ from django.views.decorators.http import require_safe
 
 from annotation.agreement.ratings import RatingsError
 from annotation.agreement.report import Report
-from annotation.agreement_chart_parts import Chart
-from annotation.agreement_charts import confusion
-from annotation.agreement_formats import AgreementFormat, written
-from annotation.agreement_shown import WIDTHS, forest_of
-from annotation.agreement_svg import as_svg
-from annotation.campaign_agreement import CampaignMarks, read_marks
-from annotation.campaign_corrected import corrected_runs, judged_outcomes
-from annotation.campaign_findings import content_key, kept, kept_ceiling, kept_groups, kept_report
-from annotation.corrected_shown import corrected_charts
 from annotation.export_sight import sight_on_campaign
 from annotation.models import Annotation, Assignment, Campaign
-from annotation.pages.agreement_asked import Asked, chosen_comparison, with_scale
-from annotation.pages.agreement_judge import corrected_context, judge_context, judge_words, outcomes_context
-from annotation.pages.agreement_people import drift_context, people_context
+from annotation.reports.asked import Asked, chosen_comparison, with_scale
+from annotation.reports.campaign_agreement import CampaignMarks, read_marks
+from annotation.reports.campaign_corrected import corrected_runs, judged_outcomes
+from annotation.reports.campaign_findings import content_key, kept, kept_ceiling, kept_groups, kept_report
+from annotation.reports.chart_parts import Chart
+from annotation.reports.charts import confusion
+from annotation.reports.corrected_shown import corrected_charts
+from annotation.reports.formats import AgreementFormat, written
+from annotation.reports.judge_page import corrected_context, judge_context, judge_words, outcomes_context
+from annotation.reports.judge_shown import WIDTHS, forest_of
+from annotation.reports.people_page import drift_context, people_context
+from annotation.reports.svg import as_svg
 from annotation.vocabulary import AssignmentState, CampaignState, MarkSet
 from benchmark.display import whole
 from people import audit

@@ -21,7 +21,7 @@ from annotation.agreement.consistency import (
     examine,
 )
 from annotation.agreement.table_runs import shares_of
-from annotation.calculator_fields import NumberField, Typed
+from annotation.reports.calculator_fields import NumberField, Typed
 from benchmark.display import UNDEFINED, counted, whole
 
 TABLES_SHOWN = 12

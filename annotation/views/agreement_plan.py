@@ -16,10 +16,10 @@ from annotation.agreement.planner import (
     plan_judge,
     plan_people,
 )
-from annotation.agreement_chart_parts import Chart
-from annotation.agreement_charts import NARROW
-from annotation.agreement_plan_chart import plan_curve
-from annotation.calculator_fields import Typed
+from annotation.reports.calculator_fields import Typed
+from annotation.reports.chart_parts import Chart
+from annotation.reports.charts import NARROW
+from annotation.reports.plan_chart import plan_curve
 from benchmark.display import UNDEFINED, whole
 
 WIDTHS = tuple(step / 100 for step in range(6, 42, 2))

@@ -9,11 +9,11 @@ from django.views.decorators.http import require_safe
 from annotation.agreement.intervals import RESAMPLES
 from annotation.agreement.ratings import RatingsError
 from annotation.agreement.report import SEED
-from annotation.agreement_appendix import appendix_zip, campaign_appendix
-from annotation.campaign_agreement import read_marks
-from annotation.campaign_findings import content_key, kept
 from annotation.export_sight import sight_on_campaign
 from annotation.models import Campaign
+from annotation.reports.appendix import appendix_zip, campaign_appendix
+from annotation.reports.campaign_agreement import read_marks
+from annotation.reports.campaign_findings import content_key, kept
 from annotation.vocabulary import CampaignState, MarkSet
 from people import audit
 from people.roles import leads_only

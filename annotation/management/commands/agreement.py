@@ -13,11 +13,11 @@ from django.core.management.base import CommandParser
 from annotation.agreement.intervals import RESAMPLES
 from annotation.agreement.ratings import RatingsError
 from annotation.agreement.report import SEED, Report, report
-from annotation.agreement_appendix import Appendix, appendix_zip, campaign_appendix, file_appendix
-from annotation.agreement_formats import AgreementFormat, written
-from annotation.campaign_agreement import read_marks, report_of
 from annotation.management.campaign_door import CampaignDoor, whole_number
 from annotation.ratings_files import read_ratings
+from annotation.reports.appendix import Appendix, appendix_zip, campaign_appendix, file_appendix
+from annotation.reports.campaign_agreement import read_marks, report_of
+from annotation.reports.formats import AgreementFormat, written
 from benchmark.management.door import prepare_database
 from people import audit
 from runs.management.output import write_bytes, write_output

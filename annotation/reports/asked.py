@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from annotation.agreement.report import Report
-from annotation.campaign_agreement import CampaignMarks
-from annotation.campaign_findings import By, Comparison, Folding, comparison
-from annotation.compared_outcomes import Narrowed, Show
 from annotation.models import Campaign
+from annotation.reports.campaign_agreement import CampaignMarks
+from annotation.reports.campaign_findings import By, Comparison, Folding, comparison
+from annotation.reports.compared_outcomes import Narrowed, Show
 from annotation.texts import row_key
 from annotation.vocabulary import MarkSet
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, floor, log10
 
-from annotation.agreement_chart_parts import Anchor, Chart, Ink, Voice
-from annotation.agreement_charts import CHARACTER, Drawing, num, square
+from annotation.reports.chart_parts import Anchor, Chart, Ink, Voice
+from annotation.reports.charts import CHARACTER, Drawing, num, square
 
 
 def plan_curve(

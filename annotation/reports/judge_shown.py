@@ -10,9 +10,9 @@ from annotation.agreement.groups import GroupAgreement
 from annotation.agreement.intervals import FEW_CLUSTERS
 from annotation.agreement.report import Report
 from annotation.agreement.values import Statistic, Undefined, Value
-from annotation.agreement_chart_parts import Chart, ForestRow, Kind, Panel, Scale
-from annotation.agreement_charts import forest, written
-from annotation.campaign_findings import By, Comparison, Folding
+from annotation.reports.campaign_findings import By, Comparison, Folding
+from annotation.reports.chart_parts import Chart, ForestRow, Kind, Panel, Scale
+from annotation.reports.charts import forest, written
 from benchmark.display import UNDEFINED, points, whole
 
 WIDTHS = (884, 620, 340)

@@ -6,10 +6,10 @@ from typing import Any
 
 from annotation.agreement.corrected import Corrected
 from annotation.agreement.values import Flag, Statistic, Undefined, Value
-from annotation.agreement_chart_parts import Chart, ForestRow, Kind, Panel, Scale
-from annotation.agreement_charts import forest, written
-from annotation.agreement_shown import interval_words, value_words
-from annotation.campaign_corrected import CorrectedRuns
+from annotation.reports.campaign_corrected import CorrectedRuns
+from annotation.reports.chart_parts import Chart, ForestRow, Kind, Panel, Scale
+from annotation.reports.charts import forest, written
+from annotation.reports.judge_shown import interval_words, value_words
 from benchmark.display import UNDEFINED, signed_points, whole
 
 WIDTHS = (620, 340)

@@ -10,10 +10,10 @@ from enum import StrEnum
 import numpy as np
 from django.db.models import Exists, OuterRef
 
-from annotation.campaign_findings import By, Comparison
-from annotation.campaign_ratings import judge_names
 from annotation.models import Adjudication, Annotation, Item
 from annotation.pairing import marks_on
+from annotation.reports.campaign_findings import By, Comparison
+from annotation.reports.campaign_ratings import judge_names
 from annotation.vocabulary import AssignmentState
 from runs.models import Evidence, Verdict
 from runs.ports import EvidenceKind

@@ -10,13 +10,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from annotation.agreement.values import Reason, Undefined, Value
-from annotation.agreement_chart_parts import Block, DriftLine, ForestRow, Ink, Kind, Panel, Scale, Voice
-from annotation.agreement_charts import NARROW, confusion, forest, written
-from annotation.agreement_people import drift_lines
-from annotation.agreement_plan_chart import plan_curve
-from annotation.agreement_score_charts import drift, scatter
-from annotation.agreement_svg import as_svg
 from annotation.calibration import Answer
+from annotation.reports.chart_parts import Block, DriftLine, ForestRow, Ink, Kind, Panel, Scale, Voice
+from annotation.reports.charts import NARROW, confusion, forest, written
+from annotation.reports.people_shown import drift_lines
+from annotation.reports.plan_chart import plan_curve
+from annotation.reports.score_charts import drift, scatter
+from annotation.reports.svg import as_svg
 
 ROWS = [
     ForestRow(name="All outcomes", n=412, kind=Kind.ALL),
@@ -105,7 +105,7 @@ def test_a_chart_for_paper_is_one_document_without_styles_and_with_its_words_esc
 
 @pytest.mark.parametrize("ink", list(Ink))
 def test_every_ink_has_a_look_on_screen_and_on_paper(ink):
-    from annotation.agreement_chart_parts import Chart, Path
+    from annotation.reports.chart_parts import Chart, Path
     from tests.test_promises import ROOT
 
     chart = Chart(width=10, height=10, words="", paths=(Path(ink=ink, d="M0 0H1"),), texts=())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from annotation.agreement.report import Report
 from annotation.agreement.report_parts import PairReport
 from annotation.agreement.values import Method, Statistic, Value
-from annotation.statistic_names import interval_text, remark_text, value_text, with_interval, words_of
+from annotation.reports.statistic_names import interval_text, remark_text, value_text, with_interval, words_of
 
 MOST_LABELS_SHOWN = 12
 # Agreement is never shown without what chance, or always giving one answer, would reach.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from annotation.agreement.intervals import wilson
-from annotation.agreement_chart_parts import Anchor, Chart, DriftLine, Ink, Voice
-from annotation.agreement_charts import CHARACTER, Drawing, Place, circle, num, shortened, square, triangle
+from annotation.reports.chart_parts import Anchor, Chart, DriftLine, Ink, Voice
+from annotation.reports.charts import CHARACTER, Drawing, Place, circle, num, shortened, square, triangle
 
 _LINES = (Ink.LINE_FIRST, Ink.LINE_SECOND, Ink.LINE_THIRD)
 _MARKS = (Ink.MARK_FIRST, Ink.MARK_SECOND, Ink.MARK_THIRD)

@@ -11,10 +11,10 @@ from annotation.agreement.ratings import Ratings
 from annotation.agreement.report import Report
 from annotation.agreement.report_parts import PairReport
 from annotation.agreement.values import Statistic, Value
-from annotation.agreement_chart_parts import Chart, ForestRow, Kind, Panel, Scale
-from annotation.agreement_charts import confusion, forest
-from annotation.agreement_score_charts import scatter
-from annotation.agreement_svg import as_svg
+from annotation.reports.chart_parts import Chart, ForestRow, Kind, Panel, Scale
+from annotation.reports.charts import confusion, forest
+from annotation.reports.score_charts import scatter
+from annotation.reports.svg import as_svg
 
 MOST_LABELS_DRAWN = 6
 MOST_GROUPS = 60

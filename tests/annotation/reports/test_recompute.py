@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from annotation.agreement.ratings import Ratings
-from annotation.agreement_appendix import appendix_files, file_appendix
-from annotation.agreement_files.agreement_numbers import quantiles
-from annotation.agreement_files.agreement_numbers.__main__ import main, numbers_in
+from annotation.reports.appendix import appendix_files, file_appendix
+from annotation.reports.recomputing.agreement_numbers import quantiles
+from annotation.reports.recomputing.agreement_numbers.__main__ import main, numbers_in
 
 THREE = ("fail", "partial", "pass")
 FIVE = tuple("12345")

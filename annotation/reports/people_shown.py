@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from annotation.agreement.ratings import Ratings
 from annotation.agreement.report import Report
 from annotation.agreement.values import Statistic, Value
-from annotation.agreement_chart_parts import Block, Chart, DriftLine, Scale
-from annotation.agreement_score_charts import drift, scatter
-from annotation.agreement_shown import Stat, under, value_words
 from annotation.calibration import Answer
-from annotation.statistic_names import interval_text, value_text, words_of
+from annotation.reports.chart_parts import Block, Chart, DriftLine, Scale
+from annotation.reports.judge_shown import Stat, under, value_words
+from annotation.reports.score_charts import drift, scatter
+from annotation.reports.statistic_names import interval_text, value_text, words_of
 from benchmark.display import MINUS
 
 SCATTER_WIDTHS = (420, 340)

@@ -10,10 +10,10 @@ from django.urls import reverse
 
 from annotation import adjudication
 from annotation.agreement.values import Value
-from annotation.campaign_agreement import campaign_report, read_marks, report_of
-from annotation.campaign_corrected import corrected_runs, judged_outcomes
-from annotation.campaign_findings import Folding, content_key
 from annotation.models import Annotation, Item
+from annotation.reports.campaign_agreement import campaign_report, read_marks, report_of
+from annotation.reports.campaign_corrected import corrected_runs, judged_outcomes
+from annotation.reports.campaign_findings import Folding, content_key
 from annotation.vocabulary import MarkSet, SampleMethod
 from benchmark.rules.vocabulary import Mark, Role
 from people.models import AuditEntry
@@ -298,7 +298,7 @@ def test_a_new_mark_is_seen_at_once_and_the_same_marks_are_not_computed_again(cl
         computed.append(args)
         return report_of(*args, **more)
 
-    monkeypatch.setattr("annotation.campaign_findings.report_of", counted)
+    monkeypatch.setattr("annotation.reports.campaign_findings.report_of", counted)
 
     first = client.get(address(campaign)).context["stats"][0].value
     again = client.get(address(campaign)).context["stats"][0].value

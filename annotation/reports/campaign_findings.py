@@ -16,9 +16,9 @@ from annotation.agreement.groups import GroupAgreement, group_agreements
 from annotation.agreement.ratings import Fold, Ratings
 from annotation.agreement.report import Report
 from annotation.agreement.report_parts import PairReport
-from annotation.campaign_agreement import CampaignMarks, report_of
-from annotation.campaign_ratings import PEOPLE, CampaignRatings
 from annotation.models import Campaign
+from annotation.reports.campaign_agreement import CampaignMarks, report_of
+from annotation.reports.campaign_ratings import PEOPLE, CampaignRatings
 
 KEPT_SECONDS = 24 * 3600
 _REVISION = "1"

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.agreement.ratings import MISSING, Excluded, Ratings
-from annotation.campaign_agreement import CampaignMarks
-from annotation.campaign_ratings import PEOPLE, CampaignRatings
+from annotation.reports.campaign_agreement import CampaignMarks
+from annotation.reports.campaign_ratings import PEOPLE, CampaignRatings
 
 type Names = Mapping[str, str]
 

@@ -7,12 +7,12 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.agreement.report import Report
-from annotation.agreement_people import drift_charts, pair_heads, pair_rows, people_stats, score_charts
-from annotation.campaign_agreement import CampaignMarks
 from annotation.campaign_progress import calibration_answers
 from annotation.models import Campaign
-from annotation.pages.agreement_asked import Asked
-from annotation.pages.agreement_judge import all_statistics
+from annotation.reports.asked import Asked
+from annotation.reports.campaign_agreement import CampaignMarks
+from annotation.reports.judge_page import all_statistics
+from annotation.reports.people_shown import drift_charts, pair_heads, pair_rows, people_stats, score_charts
 from benchmark.display import whole
 
 

@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 
 from annotation.agreement.report import Report
 from annotation.agreement.values import Statistic, Undefined, Value
-from annotation.agreement_tables import TextTable, facts_of, tables_of
+from annotation.reports.tables import TextTable, facts_of, tables_of
 from benchmark.display import MINUS, UNDEFINED
 from runs.reporting.as_csv import neutral
 from runs.reporting.as_latex import escaped

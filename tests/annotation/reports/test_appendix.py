@@ -17,9 +17,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.agreement.ratings import Excluded, Ratings
-from annotation.agreement_appendix import Appendix, appendix_files, appendix_zip, file_appendix
-from annotation.agreement_files.agreement_numbers.__main__ import main
-from annotation.frozen_ratings import merged
+from annotation.reports.appendix import Appendix, appendix_files, appendix_zip, file_appendix
+from annotation.reports.frozen_ratings import merged
+from annotation.reports.recomputing.agreement_numbers.__main__ import main
 from benchmark.rules.vocabulary import Mark
 from people.models import AuditEntry
 from tests import campaigns

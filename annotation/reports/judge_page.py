@@ -7,8 +7,23 @@ from typing import Any
 
 from annotation.agreement.report import Report
 from annotation.agreement.values import Statistic
-from annotation.agreement_counts import counts_of
-from annotation.agreement_shown import (
+from annotation.models import Campaign
+from annotation.reports.asked import Asked
+from annotation.reports.campaign_agreement import CampaignMarks
+from annotation.reports.campaign_corrected import BUDGET, corrected_runs, judged_outcomes
+from annotation.reports.campaign_findings import (
+    Comparison,
+    Folding,
+    comparison,
+    kept,
+    kept_ceiling,
+    kept_groups,
+)
+from annotation.reports.campaign_ratings import JUDGE
+from annotation.reports.compared_outcomes import Show, counts_by_show, outcome_page
+from annotation.reports.corrected_shown import corrected_charts, corrected_notes, corrected_rows
+from annotation.reports.counts import counts_of
+from annotation.reports.judge_shown import (
     BY_WORDS,
     FOLDING_WORDS,
     WIDTHS,
@@ -18,15 +33,7 @@ from annotation.agreement_shown import (
     most_disputed,
     stats_of,
 )
-from annotation.campaign_agreement import CampaignMarks
-from annotation.campaign_corrected import BUDGET, corrected_runs, judged_outcomes
-from annotation.campaign_findings import Comparison, Folding, comparison, kept, kept_ceiling, kept_groups
-from annotation.campaign_ratings import JUDGE
-from annotation.compared_outcomes import Show, counts_by_show, outcome_page
-from annotation.corrected_shown import corrected_charts, corrected_notes, corrected_rows
-from annotation.models import Campaign
-from annotation.pages.agreement_asked import Asked
-from annotation.statistic_names import interval_text, remark_text, value_text, words_of
+from annotation.reports.statistic_names import interval_text, remark_text, value_text, words_of
 from benchmark.display import whole
 
 

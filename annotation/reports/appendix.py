@@ -15,17 +15,17 @@ from annotation.agreement.ratings import Ratings
 from annotation.agreement.report import Report, report
 from annotation.agreement.report_parts import documents
 from annotation.agreement.values import Undefined
-from annotation.agreement_figures import Figure, Groups, figures_of, groups_of
-from annotation.agreement_formats import csv_text, latex_table
-from annotation.agreement_methods import methods_paragraph
-from annotation.agreement_tables import facts_of, tables_of
-from annotation.campaign_agreement import CampaignMarks, report_of
-from annotation.frozen_ratings import FrozenRatings, frozen_file, frozen_marks, ratings_csv
 from annotation.models import Campaign
+from annotation.reports.campaign_agreement import CampaignMarks, report_of
+from annotation.reports.figures import Figure, Groups, figures_of, groups_of
+from annotation.reports.formats import csv_text, latex_table
+from annotation.reports.frozen_ratings import FrozenRatings, frozen_file, frozen_marks, ratings_csv
+from annotation.reports.methods import methods_paragraph
+from annotation.reports.tables import facts_of, tables_of
 from runs.reporting.as_latex import escaped
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can say: when it was packed is not content
-_SCRIPT = "annotation.agreement_files"
+_SCRIPT = "annotation.reports.recomputing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

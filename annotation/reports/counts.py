@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotation.agreement_charts import heat
-from annotation.campaign_findings import Comparison
+from annotation.reports.campaign_findings import Comparison
+from annotation.reports.charts import heat
 from benchmark.display import UNDEFINED, counted, whole
 
 

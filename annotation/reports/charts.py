@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import ceil, floor
 
 from annotation.agreement.values import Statistic, Undefined, Value
-from annotation.agreement_chart_parts import (
+from annotation.reports.chart_parts import (
     Anchor,
     Chart,
     ForestRow,

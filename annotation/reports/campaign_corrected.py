@@ -15,12 +15,12 @@ from annotation.agreement.judged_sample import JudgedSample
 from annotation.agreement.label_next import Stratum, label_next
 from annotation.agreement.ratings import MISSING
 from annotation.agreement.values import Undefined
-from annotation.campaign_agreement import CampaignMarks
-from annotation.campaign_findings import Folding
-from annotation.campaign_ratings import PEOPLE
 from annotation.candidates import find
 from annotation.designing import sample_plan, settings_of
 from annotation.models import Campaign, Item
+from annotation.reports.campaign_agreement import CampaignMarks
+from annotation.reports.campaign_findings import Folding
+from annotation.reports.campaign_ratings import PEOPLE
 from annotation.sampling import stratum_of
 from benchmark.rules.vocabulary import Mark
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 from annotation import adjudication
 from annotation.adjudication import Decision
 from annotation.agreement.ratings import RatingsError
-from annotation.campaign_ratings import PEOPLE, CampaignRatings, Whose, campaign_ratings
 from annotation.models import Annotation, Campaign
+from annotation.reports.campaign_ratings import PEOPLE, CampaignRatings, Whose, campaign_ratings
 from benchmark.rules.vocabulary import Mark, Role
 from people.models import AuditEntry
 from runs.models import Judging, Round, Verdict

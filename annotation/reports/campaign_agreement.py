@@ -8,8 +8,8 @@ from annotation.agreement.ceiling import human_ceiling
 from annotation.agreement.estimating import Resampling
 from annotation.agreement.intervals import RESAMPLES
 from annotation.agreement.report import SEED, Report, report
-from annotation.campaign_ratings import PEOPLE, CampaignRatings, Whose, campaign_ratings
 from annotation.models import Campaign
+from annotation.reports.campaign_ratings import PEOPLE, CampaignRatings, Whose, campaign_ratings
 from annotation.vocabulary import MarkSet
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape, quoteattr
 
-from annotation.agreement_chart_parts import Chart, Ink, Path, Voice, Word
+from annotation.reports.chart_parts import Chart, Ink, Path, Voice, Word
 
 _FAMILY = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 _BLUE, _ORANGE, _TEAL, _MAGENTA, _GREY, _BLACK = (

@@ -1,1 +1,0 @@
-"""What pages of annotation show, as plain values for their templates."""

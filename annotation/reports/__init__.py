@@ -1,0 +1,1 @@
+"""What a campaign's agreement becomes: a page, files, charts, and the appendix of a paper."""
