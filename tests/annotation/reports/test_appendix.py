@@ -23,8 +23,8 @@ from annotation.reports.recomputing.agreement_numbers.__main__ import main
 from benchmark.rules.vocabulary import Mark
 from people.models import AuditEntry
 from tests import campaigns
-from tests.annotation.agreement.test_campaign_ratings import marked_by
-from tests.annotation.agreement.test_recompute import clusters, said
+from tests.annotation.reports.test_campaign_ratings import marked_by
+from tests.annotation.reports.test_recompute import clusters, said
 from tests.annotation.seats import seat
 
 HARD = ("Zoë_Secret & Söhne", "judge {%}$#", "=HYPERLINK()")
