@@ -18,6 +18,7 @@ from annotation.reports.campaign_findings import content_key, kept_report
 from annotation.texts import storable
 from annotation.times import moment
 from annotation.vocabulary import CampaignState
+from people import audit
 from people.roles import require_lead, roles_of
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def agreement(request: HttpRequest, campaign_id: int, scale: str = "") -> Status
         report = kept_report(campaign, marks, key=content_key(campaign, marks))
     except RatingsError as error:
         return Status(409, {"detail": str(error)})
+    audit.note(_user(request), "export", f"campaign:{campaign.pk}", kind="agreement")
     return Status(200, report.document())
 
 

@@ -17,7 +17,7 @@ FEWEST_LABELLED = 5
 SIGNIFICANT = 0.05
 
 
-class Error(StrEnum):
+class JudgeError(StrEnum):
     """Which error is compared.
 
     BIAS: the judge's credit less people's, which is what shifts a raw figure. RATES: sensitivity and
@@ -35,7 +35,7 @@ class ErrorTest:
     `biases` are the judge's credit less people's, by agent. `left_out` are agents with too few labels.
     """
 
-    error: Error
+    error: JudgeError
     f: float
     df: tuple[int, int]
     p: float
@@ -54,7 +54,7 @@ class ErrorTest:
         if not self.differs:
             return None
         found = f"F({self.df[0]}, {self.df[1]}) = {self.f:.2f}, {_p_words(self.p)}"
-        if self.error is Error.RATES:
+        if self.error is JudgeError.RATES:
             return (
                 f"The judge's sensitivity or specificity differs by code agent ({found}): correct each agent "
                 "by its own labelled outcomes, never all by one pair of error rates."
@@ -79,7 +79,7 @@ class ErrorTest:
         }
 
 
-def error_by_agent(sample: JudgedSample, error: Error = Error.BIAS) -> ErrorTest | Undefined:
+def error_by_agent(sample: JudgedSample, error: JudgeError = JudgeError.BIAS) -> ErrorTest | Undefined:
     """Return a test that the judge's error is the same for every code agent, over projects.
 
     A score test: each project adds, for each agent, by how much the judge's error there is off the error of
@@ -93,7 +93,7 @@ def error_by_agent(sample: JudgedSample, error: Error = Error.BIAS) -> ErrorTest
     """
     if not sample.seen.any():
         return Undefined(Reason.NOT_LABELLED)
-    if error is Error.RATES and not sample.is_gold_binary:
+    if error is JudgeError.RATES and not sample.is_gold_binary:
         return Undefined(Reason.NOT_TWO_LABELS)
     kept = _with_enough_labels(sample, error)
     if kept.sum() < 2:
@@ -103,7 +103,7 @@ def error_by_agent(sample: JudgedSample, error: Error = Error.BIAS) -> ErrorTest
     judge, gold = sample.judge[chosen], sample.gold[chosen]
     v = sample.weight[chosen] / sample.probability[chosen]
     pieces = [(judge - gold, v)]
-    if error is Error.RATES:
+    if error is JudgeError.RATES:
         pieces = [(judge, v * gold), (judge, v * (1 - gold))]
     scores = np.concatenate([agent_scores(*piece, agents, clusters) for piece in pieces], axis=-1)
     n_clusters, q = scores.shape
@@ -156,11 +156,11 @@ def hotelling(scores: Floats) -> Floats:
     return np.where(has_spread, n * (mean * solved).sum(axis=-1), np.nan)
 
 
-def _with_enough_labels(sample: JudgedSample, error: Error) -> NDArray[np.bool_]:
+def _with_enough_labels(sample: JudgedSample, error: JudgeError) -> NDArray[np.bool_]:
     def count(mask: NDArray[np.bool_]) -> Indices:
         return np.bincount(sample.agent[mask], minlength=len(sample.agents)).astype(np.int64)
 
-    if error is Error.BIAS:
+    if error is JudgeError.BIAS:
         return count(sample.seen) >= FEWEST_LABELLED
     fewest = np.minimum(count(sample.seen & (sample.gold == 1.0)), count(sample.seen & (sample.gold == 0.0)))
     return fewest >= FEWEST_LABELLED

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.agreement.corrected import Corrected, corrected, corrected_by_agent
-from annotation.agreement.judge_error_by_agent import ErrorTest, error_by_agent
-from annotation.agreement.judged_sample import JudgedSample
+from annotation.agreement.corrected_basis import Target
+from annotation.agreement.judge_error_by_agent import ErrorTest, JudgeError, error_by_agent
+from annotation.agreement.judged_sample import JudgedSample, all_passed
 from annotation.agreement.label_next import Stratum, label_next
 from annotation.agreement.ratings import MISSING
-from annotation.agreement.values import Undefined
+from annotation.agreement.values import Reason, Undefined
 from annotation.candidates import find
 from annotation.designing import sample_plan, settings_of
 from annotation.models import Campaign, Item
@@ -42,26 +43,38 @@ class NextStratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CorrectedRuns:
-    """The pass rate of all code agents together and of each, whether the judge's error differs, and what to label next."""
+    """The pass rate of all code agents together and of each, whether the judge's error differs, and what to label next.
+
+    `all` and `by_agent` are about these runs, `over_projects` has the same figure of all agents for projects like
+    these. `completed` is the share of projects (one code agent's round at one task) whose outcomes all passed.
+    """
 
     all: Corrected
     by_agent: Mapping[str, Corrected]
-    test: ErrorTest | Undefined
+    over_projects: Corrected
+    completed: Corrected | Undefined
+    tests: tuple[ErrorTest | Undefined, ...]
     following: tuple[NextStratum, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgedOutcomes:
-    """Every outcome that could have been drawn, as the judge marked it, with people's marks where there are any."""
+    """Every outcome that could have been drawn, as the judge marked it, with people's marks where there are any.
+
+    `rounds` names the round of each. `is_whole` is false where the judge skipped or could not judge some outcome
+    of these rounds: then nobody knows whether its project passes whole.
+    """
 
     sample: JudgedSample
     marks: tuple[str, ...]
+    rounds: tuple[int, ...]
+    is_whole: bool
 
     @property
     def key(self) -> str:
         """A name for exactly these marks."""
         sample = self.sample
-        digest = hashlib.sha256(repr((self.marks, sample.agents)).encode())
+        digest = hashlib.sha256(repr((self.marks, sample.agents, self.rounds, self.is_whole)).encode())
         for column in (sample.judge, sample.gold, sample.cluster, sample.stratum, sample.agent):
             digest.update(column.tobytes())
         return digest.hexdigest()
@@ -94,14 +107,20 @@ def judged_outcomes(campaign: Campaign, marks: CampaignMarks, folding: Folding) 
         if said is not None and said in credit:
             person = given.get(item)
             gold = credit[Mark(person)] if person is not None else np.nan
+            stratum = stratum_of(plan)(candidate)
             rows.append(
-                (credit[said], gold, candidate.project, stratum_of(plan)(candidate), candidate.agent, said)
+                (credit[said], gold, candidate.project, stratum, candidate.agent, said, candidate.round)
             )
     if not rows or all(np.isnan(row[1]) for row in rows):
         return None
-    judge, gold_marks, projects, strata, agents, said_marks = zip(*rows, strict=True)
+    judge, gold_marks, projects, strata, agents, said_marks, rounds = zip(*rows, strict=True)
     sample = JudgedSample.of(judge=judge, gold=gold_marks, cluster=projects, stratum=strata, agent=agents)
-    return JudgedOutcomes(sample=sample, marks=tuple(mark.value for mark in said_marks))
+    return JudgedOutcomes(
+        sample=sample,
+        marks=tuple(mark.value for mark in said_marks),
+        rounds=rounds,
+        is_whole=len(rows) == len(found.outcomes),
+    )
 
 
 def corrected_runs(outcomes: JudgedOutcomes) -> CorrectedRuns:
@@ -110,9 +129,18 @@ def corrected_runs(outcomes: JudgedOutcomes) -> CorrectedRuns:
     return CorrectedRuns(
         all=corrected(sample),
         by_agent=corrected_by_agent(sample),
-        test=error_by_agent(sample),
+        over_projects=corrected(sample, target=Target.PROJECTS),
+        completed=_completed(outcomes),
+        tests=tuple(error_by_agent(sample, error) for error in JudgeError),
         following=_following(outcomes),
     )
+
+
+def _completed(outcomes: JudgedOutcomes) -> Corrected | Undefined:
+    if not outcomes.is_whole:
+        return Undefined(Reason.NEVER_DRAWN)
+    projects = all_passed(outcomes.sample, outcomes.rounds)
+    return projects if isinstance(projects, Undefined) else corrected(projects)
 
 
 def _marks_of_people(marks: CampaignMarks) -> dict[int, str]:

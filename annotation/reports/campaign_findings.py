@@ -78,7 +78,7 @@ class Comparison:
 
 def content_key(campaign: Campaign, marks: CampaignMarks) -> str:
     """Return a name for exactly these marks: any mark that is given, changed or left out gives another."""
-    digest = hashlib.sha256(f"{_REVISION}/{campaign.pk}/{campaign.is_blind}".encode())
+    digest = hashlib.sha256(f"{campaign.pk}/{campaign.is_blind}".encode())
     for each in (marks.each, marks.as_one):
         if each is not None:
             _add(digest.update, each)
@@ -87,7 +87,7 @@ def content_key(campaign: Campaign, marks: CampaignMarks) -> str:
 
 def kept[T](key: str, part: str, compute: Callable[[], T]) -> T:
     """Return a part of what was found for some marks, computed once for all who ask."""
-    name = f"agreement/{key}/{hashlib.sha256(part.encode()).hexdigest()[:24]}"
+    name = f"agreement/{_REVISION}/{key}/{hashlib.sha256(part.encode()).hexdigest()[:24]}"
     found: T | None = cache.get(name)
     if found is None:
         found = compute()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.agreement.corrected import Corrected
-from annotation.agreement.values import Flag, Statistic, Undefined, Value
+from annotation.agreement.values import Flag, Interval, Statistic, Undefined, Value
 from annotation.reports.campaign_corrected import CorrectedRuns
 from annotation.reports.chart_parts import Chart, ForestRow, Kind, Panel, Scale
 from annotation.reports.charts import forest, written
@@ -35,6 +35,15 @@ def corrected_rows(found: CorrectedRuns) -> list[dict[str, Any]]:
         }
         for place, (name, each) in enumerate(ordered)
     ]
+
+
+def other_rows(found: CorrectedRuns) -> list[dict[str, Any]]:
+    """Return what else is corrected of all code agents together: for projects like these, and whole projects."""
+    shown: list[tuple[str, Corrected | Undefined]] = [
+        ("Outcomes passed, for projects like these", found.over_projects),
+        ("Projects completed, in these runs", found.completed),
+    ]
+    return [{"name": name} | _other(each) for name, each in shown]
 
 
 def corrected_notes(found: CorrectedRuns) -> list[str]:
@@ -73,6 +82,21 @@ def _ordered(found: CorrectedRuns) -> list[tuple[str, Corrected]]:
         return (-figure.value if isinstance(figure, Value) else 1.0, entry[0])
 
     return [("All agents", found.all), *sorted(found.by_agent.items(), key=rank)]
+
+
+def _other(each: Corrected | Undefined) -> dict[str, Any]:
+    if isinstance(each, Undefined):
+        return {"reason": each.reason.sentence}
+    powered = each.prediction_powered
+    bootstrap = powered.bootstrap if isinstance(powered, Value) else None
+    return {
+        "figures": [_cell(each.raw), _cell(powered), _cell(each.rogan_gladen), _cell(each.people)],
+        "bootstrap": "" if bootstrap is None else _interval_words(bootstrap),
+    }
+
+
+def _interval_words(interval: Interval) -> str:
+    return f"{written(interval.low, Scale.SHARE)} to {written(interval.high, Scale.SHARE)}"
 
 
 def _words(found: CorrectedRuns) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from annotation.agreement.judge_error_by_agent import ErrorTest
 from annotation.agreement.report import Report
 from annotation.agreement.values import Statistic
 from annotation.models import Campaign
@@ -21,7 +22,7 @@ from annotation.reports.campaign_findings import (
 )
 from annotation.reports.campaign_ratings import JUDGE
 from annotation.reports.compared_outcomes import Show, counts_by_show, outcome_page
-from annotation.reports.corrected_shown import corrected_charts, corrected_notes, corrected_rows
+from annotation.reports.corrected_shown import corrected_charts, corrected_notes, corrected_rows, other_rows
 from annotation.reports.counts import counts_of
 from annotation.reports.judge_shown import (
     BY_WORDS,
@@ -182,8 +183,10 @@ def corrected_context(campaign: Campaign, marks: CampaignMarks, asked: Asked) ->
         "corrected_partial": _CORRECTED_PARTIAL[asked.folding],
         "corrected_notes": corrected_notes(found),
         "corrected_charts": corrected_charts(found),
-        "error_warning": getattr(found.test, "warning", None),
-        "error_test": found.test,
+        "corrected_others": other_rows(found),
+        "error_warnings": [
+            test.warning for test in found.tests if isinstance(test, ErrorTest) and test.warning
+        ],
         "following": found.following,
         "budget": BUDGET,
     }
@@ -210,16 +213,10 @@ def all_statistics(statistics: Mapping[str, Statistic], report: Report) -> list[
             "label": words_of(name, positive=report.positive),
             "value": value_text(name, statistic),
             "interval": interval_text(name, statistic),
-            "jackknife": _jackknife(statistic),
             "remark": remark_text(name, statistic),
         }
         for name, statistic in statistics.items()
     ]
-
-
-def _jackknife(statistic: Statistic) -> str:
-    interval = getattr(statistic, "jackknife", None)
-    return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}".replace("-", "−")
 
 
 def judge_words(judge: str, *, is_short: bool = False) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotation.agreement.judge_error_by_agent import Error, ErrorTest, error_by_agent
+from annotation.agreement.judge_error_by_agent import ErrorTest, JudgeError, error_by_agent
 from annotation.agreement.judged_sample import JudgedSample
 from annotation.agreement.values import Reason, Undefined
 
@@ -21,7 +21,7 @@ def sample_of(*, seed, kinder=0.0, projects=60, agents=("aster", "birch", "cedar
     return JudgedSample.of(judge=judge, gold=seen, cluster=cluster, agent=np.array(agents)[agent])
 
 
-@pytest.mark.parametrize("error", list(Error))
+@pytest.mark.parametrize("error", list(JudgeError))
 def test_difference_is_found_and_said_in_a_sentence(error):
     found = error_by_agent(sample_of(seed=1, kinder=0.6, labelled=0.6), error)
 
@@ -31,11 +31,11 @@ def test_difference_is_found_and_said_in_a_sentence(error):
     assert "differs by code agent (F(" in found.warning
     assert found.document()["warning"] == found.warning
     assert max(found.biases) == found.biases[1]
-    if error is Error.BIAS:
+    if error is JudgeError.BIAS:
         assert "points too high for birch" in found.warning
 
 
-@pytest.mark.parametrize("error", list(Error))
+@pytest.mark.parametrize("error", list(JudgeError))
 def test_test_rejects_as_often_as_its_level_when_nothing_differs(error):
     found = [error_by_agent(sample_of(seed=seed), error) for seed in range(100, 400)]
 
@@ -89,7 +89,7 @@ def test_what_cannot_be_tested_says_why():
 
     nothing = with_gold(np.full(full.gold.shape, np.nan))
     assert error_by_agent(nothing) == Undefined(Reason.NOT_LABELLED)
-    assert error_by_agent(with_gold(full.gold / 2), Error.RATES) == Undefined(Reason.NOT_TWO_LABELS)
+    assert error_by_agent(with_gold(full.gold / 2), JudgeError.RATES) == Undefined(Reason.NOT_TWO_LABELS)
     assert error_by_agent(with_gold(full.gold, agent=full.agent * 0)) == Undefined(Reason.TOO_FEW)
     assert error_by_agent(with_gold(full.gold, cluster=full.cluster % 3)) == Undefined(Reason.TOO_FEW)
     right = np.where(full.labelled, full.judge, np.nan)

@@ -9,7 +9,8 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from annotation import adjudication
-from annotation.agreement.values import Value
+from annotation.agreement.corrected_basis import Target
+from annotation.agreement.values import Reason, Value
 from annotation.models import Annotation, Item
 from annotation.reports.campaign_agreement import campaign_report, read_marks, report_of
 from annotation.reports.campaign_corrected import corrected_runs, judged_outcomes
@@ -286,8 +287,22 @@ def test_corrected_pass_rates_are_the_ones_of_the_pure_code_and_of_every_agent(c
     assert {row["name"] for row in rows[1:]} == {"agent-1", "agent-2"}
     assert isinstance(found.all.raw, Value)
     assert rows[0]["figures"][0]["value"] == "83.3%"
+    over_projects, completed = answer.context["corrected_others"]
+    # The target moves the interval alone; and too few projects were labelled whole.
+    assert over_projects["figures"][1]["value"] == rows[0]["figures"][1]["value"]
+    assert found.over_projects.target is Target.PROJECTS
+    assert completed["reason"] == Reason.NOT_LABELLED_WHOLE.sentence
     assert sum(each.labelled for each in answer.context["following"]) == 24
     assert 0 < sum(each.more for each in answer.context["following"]) <= 12
+
+
+def test_completed_projects_are_corrected_where_people_marked_enough_of_them_whole(client):
+    campaign = compared(tasks=6, agents=2, people=1)
+
+    _, completed = client.get(address(campaign)).context["corrected_others"]
+
+    # Each of the twelve has a failed outcome, by the judge's marks and by people's.
+    assert [cell["value"] for cell in completed["figures"][:2]] == ["0.0%", "0.0%"]
 
 
 def test_a_new_mark_is_seen_at_once_and_the_same_marks_are_not_computed_again(client, monkeypatch):
