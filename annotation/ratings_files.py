@@ -77,7 +77,7 @@ def _never_said(ratings: Ratings) -> list[str]:
     used_labels = ",".join(label for label in ratings.labels if label not in unused)
     sentence = (
         f"Nobody said {' or '.join(unused)}, which is assumed to be a label: AC1, AC2 and Brennan-Prediger "
-        f"count it; declare --labels {used_labels} if it could not be said."
+        f"count it; declare the labels {used_labels} if it could not be said."
     )
     return [sentence]
 
@@ -120,7 +120,9 @@ def _csv_rows(file: TextIO, notes: list[str]) -> Iterator[Row]:
                 line,
             )
     except csv.Error as error:
-        raise RatingsError(f"Line {reader.line_num + skipped} is no CSV: {error}.") from None
+        raise RatingsError(
+            f"Line {reader.line_num + skipped} is no CSV: {error}; mend it, or write the file anew."
+        ) from None
 
 
 def _json_rows(file: TextIO, notes: list[str]) -> Iterator[Row]:
@@ -158,7 +160,9 @@ def _one_object(file: TextIO) -> tuple[list[Row], list[str] | None]:
     except ValueError as error:
         raise RatingsError(f"It is no JSON: {error}; give one object a line or one object in all.") from None
     except RecursionError:
-        raise RatingsError("It is nested too deeply for a ratings file.") from None
+        raise RatingsError(
+            "It is nested too deeply for a ratings file; give one object a line or one object in all."
+        ) from None
     rows = document.get("ratings") if isinstance(document, dict) else None
     if not isinstance(rows, list):
         raise RatingsError(

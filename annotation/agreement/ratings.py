@@ -70,7 +70,9 @@ class Ratings:
         if self.cluster_of.shape != (n_units,) or (self.kinds is not None and len(self.kinds) != n_units):
             raise RatingsError(f"Each of {n_units} units needs exactly one cluster and at most one kind.")
         if self.numbers is not None and self.numbers.shape != (len(self.labels),):
-            raise RatingsError(f"{len(self.labels)} labels need {len(self.labels)} numbers, one each.")
+            raise RatingsError(
+                f"{len(self.labels)} labels need as many numbers, not {self.numbers.size}; give one each."
+            )
         if self.codes.size and not MISSING <= self.codes.min() <= self.codes.max() < len(self.labels):
             raise RatingsError(
                 f"Codes go from 0 to {len(self.labels) - 1} for {len(self.labels)} labels; "
@@ -240,9 +242,7 @@ def number_in(label: str) -> float:
     except ValueError:
         value = np.nan
     if not np.isfinite(value):
-        raise RatingsError(
-            f"Label {label!r} is no number; leave out --numeric to treat labels as categories."
-        )
+        raise RatingsError(f"Label {label!r} is no number; correct it, or have labels read as categories.")
     return value
 
 

@@ -87,7 +87,7 @@ def report(
     Raises RatingsError where a named rater or label does not exist.
     """
     if not ratings.labels:
-        raise RatingsError("There is no label; give ratings, or declare the labels with --labels.")
+        raise RatingsError("There is no label; give ratings, or declare the labels.")
     chosen = ratings.labels[-1] if positive is None else ratings.labels[ratings.label_index(positive)]
     for rater in {*people, *([gold] if gold is not None else [])}:
         ratings.rater_index(rater)

@@ -209,7 +209,9 @@ def _domain(seen: Iterable[str], declared: Sequence[str] | None, *, is_numeric: 
     }
     categories = [label for label in seen if label not in left_out]
     if len(categories) > MOST_LABELS:
-        raise RatingsError(f"{len(categories)} different labels are too many; the most is {MOST_LABELS}.")
+        raise RatingsError(
+            f"{len(categories)} different labels are more than {MOST_LABELS}; have them read as scores, or join some."
+        )
     if declared is not None:
         labels = list(declared)
     elif categories and set(categories) <= set(ASSUMED):

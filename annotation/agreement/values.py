@@ -53,7 +53,7 @@ _SENTENCES = {
     Reason.NOT_NUMERIC: "The labels are not numbers, or were not declared to be.",
     Reason.NOT_A_RATIO_SCALE: "A ratio scale has no negative number.",
     Reason.NOT_TWO_LABELS: "It is defined for two labels only.",
-    Reason.TOO_MANY_LABELS: "There are too many labels for a table; treat them as scores (--numeric).",
+    Reason.TOO_MANY_LABELS: "There are too many labels for a table; have them read as scores.",
     Reason.INCOMPLETE: "No unit was rated by every rater.",
     Reason.NOT_LABELLED: "No outcome was labelled by a person.",
     Reason.NOT_LABELLED_WHOLE: "Too few were labelled whole: one counts only where people marked all of its outcomes.",
@@ -144,7 +144,8 @@ class Value:
     """A statistic that exists.
 
     `low` and `high` are its 95% interval, both None where none can be given; `method` says how it was made.
-    `n` is the number of units compared, `denominator` that of units a share is of. `resamples` were drawn, of which `undefined_resamples` gave no value.
+    `n` is the number of units compared, `denominator` that of units a share is of. `resamples` were drawn, of
+    which `undefined_resamples` gave no value.
     """
 
     value: float

@@ -38,7 +38,7 @@ class Typed:
             number /= 100
         if number is None or not 0 <= number <= 1:
             self.problems[name] = (
-                f"{self._values[name] or 'Nothing'} is no share. Give one such as 0.8 or 80%."
+                f"{self._values[name] or 'Nothing'} is no share; give one such as 0.8 or 80%."
             )
             return 0.0
         return number
@@ -48,7 +48,7 @@ class Typed:
         number = _number(self._values[name].replace(",", ""))
         if number is None or number != int(number) or not least <= number <= most:
             self.problems[name] = (
-                f"{self._values[name] or 'Nothing'} does not do. Give a whole number from {least:,} to {most:,}."
+                f"{self._values[name] or 'Nothing'} does not do; give a whole number from {least:,} to {most:,}."
             )
             return least
         return int(number)
@@ -58,7 +58,7 @@ class Typed:
         number = _number(self._values[name].replace(",", "."))
         if number is None or not least <= number <= most:
             self.problems[name] = (
-                f"{self._values[name] or 'Nothing'} does not do. Give a number from {least:g} to {most:g}."
+                f"{self._values[name] or 'Nothing'} does not do; give a number from {least:g} to {most:g}."
             )
             return least
         return number

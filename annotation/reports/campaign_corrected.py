@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from annotation.agreement.corrected import Corrected, corrected, corrected_by_agent
 from annotation.agreement.corrected_basis import Target
 from annotation.agreement.judge_error_by_agent import ErrorTest, JudgeError, error_by_agent
-from annotation.agreement.judged_sample import JudgedSample, all_passed
+from annotation.agreement.judged_sample import JudgedSample, all_passed, shares_within
 from annotation.agreement.label_next import Stratum, label_next
 from annotation.agreement.ratings import MISSING
 from annotation.agreement.values import Reason, Undefined
@@ -46,12 +46,13 @@ class CorrectedRuns:
     """The pass rate of all code agents together and of each, whether the judge's error differs, and what to label next.
 
     `all` and `by_agent` are about these runs, `over_projects` has the same figure of all agents for projects like
-    these. `completed` is the share of projects (one code agent's round at one task) whose outcomes all passed.
+    these, `per_project` the mean of projects' pass rates, as papers print it. `completed` is the share of projects (one code agent's round at one task) whose outcomes all passed.
     """
 
     all: Corrected
     by_agent: Mapping[str, Corrected]
     over_projects: Corrected
+    per_project: Corrected
     completed: Corrected | Undefined
     tests: tuple[ErrorTest | Undefined, ...]
     following: tuple[NextStratum, ...]
@@ -130,6 +131,7 @@ def corrected_runs(outcomes: JudgedOutcomes) -> CorrectedRuns:
         all=corrected(sample),
         by_agent=corrected_by_agent(sample),
         over_projects=corrected(sample, target=Target.PROJECTS),
+        per_project=corrected(replace(sample, weight=shares_within(sample.weight, outcomes.rounds))),
         completed=_completed(outcomes),
         tests=tuple(error_by_agent(sample, error) for error in JudgeError),
         following=_following(outcomes),

@@ -50,7 +50,7 @@ class By(StrEnum):
 class Comparison:
     """One judge against the people as one, on the outcomes that both marked.
 
-    `ratings` has two raters, people first. `items`, `agents`, `kinds` and `projects` have an entry an outcome.
+    `ratings` has two raters, people first. `items` and `agents` have an entry an outcome.
     """
 
     judge: str

@@ -26,8 +26,8 @@ class Show(StrEnum):
     """Which outcomes are listed."""
 
     DIFFERENT = "different"
-    KIND = "kind"
-    STRICT = "strict"
+    TOO_KIND = "too-kind"
+    TOO_STRICT = "too-strict"
     ALL = "all"
 
 
@@ -70,8 +70,8 @@ def counts_by_show(compared: Comparison) -> Mapping[Show, int]:
     people, judge = compared.ratings.codes.T
     return {
         Show.DIFFERENT: int((people != judge).sum()),
-        Show.KIND: int((judge > people).sum()),
-        Show.STRICT: int((judge < people).sum()),
+        Show.TOO_KIND: int((judge > people).sum()),
+        Show.TOO_STRICT: int((judge < people).sum()),
         Show.ALL: len(people),
     }
 
@@ -96,9 +96,9 @@ def _mask(compared: Comparison, narrowed: Narrowed) -> np.ndarray:
     labels = compared.ratings.labels
     if narrowed.people in labels and narrowed.judge in labels:
         mask = (people == labels.index(narrowed.people)) & (judge == labels.index(narrowed.judge))
-    elif narrowed.show is Show.KIND:
+    elif narrowed.show is Show.TOO_KIND:
         mask = judge > people
-    elif narrowed.show is Show.STRICT:
+    elif narrowed.show is Show.TOO_STRICT:
         mask = judge < people
     elif narrowed.show is Show.ALL:
         mask = np.ones(len(people), dtype=bool)

@@ -11,7 +11,7 @@ from benchmark.display import UNDEFINED, counted, whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One cell of the table of counts; `query` narrows the list of outcomes down to it."""
+    """One cell of the table of counts; `people` and `judge` narrow the list of outcomes down to it."""
 
     count: str
     share: str

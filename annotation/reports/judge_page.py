@@ -96,8 +96,8 @@ def judge_context(
                     for name in ("po", "always_pass_accuracy", "cohen_kappa", "gwet_ac1", "specificity")
                 ],
                 "href": href,
-                "kind_href": f"{asked.query(group=group.name, show=Show.KIND, people='', said='')}#outcomes",
-                "strict_href": f"{asked.query(group=group.name, show=Show.STRICT, people='', said='')}#outcomes",
+                "kind_href": f"{asked.query(group=group.name, show=Show.TOO_KIND, people='', said='')}#outcomes",
+                "strict_href": f"{asked.query(group=group.name, show=Show.TOO_STRICT, people='', said='')}#outcomes",
             }
             for group, href in zip(groups, hrefs, strict=True)
         ],
@@ -124,10 +124,10 @@ def _judge_rows(marks: CampaignMarks, report: Report, asked: Asked) -> list[dict
                     "name": judge_words(judge),
                     "href": asked.query(judge=judge),
                     "n": whole(compared.pair.n),
-                    "kind": whole(counts[Show.KIND]),
-                    "strict": whole(counts[Show.STRICT]),
-                    "kind_href": f"{asked.query(judge=judge, show=Show.KIND)}#outcomes",
-                    "strict_href": f"{asked.query(judge=judge, show=Show.STRICT)}#outcomes",
+                    "kind": whole(counts[Show.TOO_KIND]),
+                    "strict": whole(counts[Show.TOO_STRICT]),
+                    "kind_href": f"{asked.query(judge=judge, show=Show.TOO_KIND)}#outcomes",
+                    "strict_href": f"{asked.query(judge=judge, show=Show.TOO_STRICT)}#outcomes",
                     "cells": [
                         (value_text(name, found[name]), interval_text(name, found[name]))
                         for name in ("po", "always_pass_accuracy", "cohen_kappa", "gwet_ac1", "specificity")
@@ -227,8 +227,8 @@ def judge_words(judge: str, *, is_short: bool = False) -> str:
 
 _SHOW_WORDS = {
     Show.DIFFERENT: "All disagreements",
-    Show.KIND: "Judge too kind",
-    Show.STRICT: "Judge too strict",
+    Show.TOO_KIND: "Judge too kind",
+    Show.TOO_STRICT: "Judge too strict",
     Show.ALL: "All outcomes",
 }
 _CORRECTED_PARTIAL = {

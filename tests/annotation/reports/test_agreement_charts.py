@@ -57,8 +57,11 @@ def test_everything_of_a_forest_plot_lies_inside_it(width):
     chart = forest(ROWS, panels(), width=width, words="A finding.")
 
     for path in chart.paths:
-        xs = [float(x) for x in re.findall(r"[MHL]([\d.]+)", path.d)]
+        xs = [float(x) for x in re.findall(r"[MHL](-?[\d.]+)", path.d)]
         assert all(0 <= x <= width for x in xs), path
+        ys = [float(y) for y in re.findall(r"(?:V|[ML]-?[\d.]+ )(-?[\d.]+)", path.d)]
+        assert ys
+        assert all(0 <= y <= chart.height for y in ys), path
     for word in chart.texts:
         assert 0 <= word.x <= width
         assert 0 < word.y <= chart.height

@@ -336,7 +336,7 @@ def test_an_output_file_is_written_whole(house, tmp_path):
         (("{file}", "--labels", "fail,,pass"), "must name each label once"),
         (("{file}", "--labels", "fail,fail"), "must name each label once"),
         (("{file}", "--labels", "good,bad"), "No row has a label of the domain (good, bad)"),
-        (("{file}", "--numeric"), "leave out --numeric"),
+        (("{file}", "--numeric"), "have labels read as categories"),
         (("{file}", "--seed", "x"), "--seed 'x' is no whole number"),
         (("{file}", "--resamples", "1"), "--resamples '1' is no whole number from 2 to 100,000."),
         (("{file}", "--scale", "design"), "--scale names ratings of a campaign"),

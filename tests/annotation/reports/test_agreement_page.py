@@ -120,7 +120,7 @@ def test_the_table_of_counts_leads_to_the_outcomes_of_each_cell(client):
 def test_disagreements_are_listed_with_both_notes_and_evidence(client):
     campaign = compared(people=1, note="<script>alert(1)</script> kaputt")
 
-    answer = client.get(address(campaign, "?show=strict"))
+    answer = client.get(address(campaign, "?show=too-strict"))
 
     assert answer.context["outcomes"].total == 3
     row = answer.context["outcomes"].rows[0]
@@ -287,7 +287,9 @@ def test_corrected_pass_rates_are_the_ones_of_the_pure_code_and_of_every_agent(c
     assert {row["name"] for row in rows[1:]} == {"agent-1", "agent-2"}
     assert isinstance(found.all.raw, Value)
     assert rows[0]["figures"][0]["value"] == "83.3%"
-    over_projects, completed = answer.context["corrected_others"]
+    over_projects, per_project, completed = answer.context["corrected_others"]
+    # Every project has as many outcomes, so the mean over projects is the share of all.
+    assert per_project["figures"][0]["value"] == "83.3%"
     # The target moves the interval alone; and too few projects were labelled whole.
     assert over_projects["figures"][1]["value"] == rows[0]["figures"][1]["value"]
     assert found.over_projects.target is Target.PROJECTS
@@ -299,7 +301,7 @@ def test_corrected_pass_rates_are_the_ones_of_the_pure_code_and_of_every_agent(c
 def test_completed_projects_are_corrected_where_people_marked_enough_of_them_whole(client):
     campaign = compared(tasks=6, agents=2, people=1)
 
-    _, completed = client.get(address(campaign)).context["corrected_others"]
+    *_, completed = client.get(address(campaign)).context["corrected_others"]
 
     # Each of the twelve has a failed outcome, by the judge's marks and by people's.
     assert [cell["value"] for cell in completed["figures"][:2]] == ["0.0%", "0.0%"]
