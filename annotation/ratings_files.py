@@ -83,13 +83,14 @@ def _never_said(ratings: Ratings) -> list[str]:
 
 
 def _csv_rows(file: TextIO, notes: list[str]) -> Iterator[Row]:
+    # Counted from the file, not from where the reader begins.
+    skipped = 1
     header = file.readline()
     while not header.strip():
         header = file.readline()
+        skipped += 1
     delimiter = max(_DELIMITERS, key=header.count)
     names = [name.strip().casefold() for name in next(csv.reader([header], delimiter=delimiter))]
-    # Counted from the file, not from where the reader begins.
-    skipped = 1
     reader = csv.reader(file, delimiter=delimiter, strict=True)
     try:
         rows = iter(reader)
@@ -177,7 +178,10 @@ def _one_object(file: TextIO) -> tuple[list[Row], list[str] | None]:
         return rows, None
     if not isinstance(declared, list) or not declared:
         raise RatingsError('"labels" is the list of all labels, lowest first, such as ["fail", "pass"].')
-    return rows, [_text(label, "labels") or "" for label in declared]
+    labels = [_text(label, "labels") or "" for label in declared]
+    if not all(label.strip() for label in labels):
+        raise RatingsError('"labels" has an empty one; name each label, an empty rating is missing.')
+    return rows, labels
 
 
 def _is_row(line: str) -> bool:
@@ -200,7 +204,11 @@ def _row(fields: Any, where: str, number: int) -> Row:
 
 def _text(value: Any, where: str) -> str | None:
     """A name or label as text: 7 and "7" are one, null is none."""
-    if value is None or isinstance(value, str):
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise RatingsError(f"In {where} is {value!r}, half of a character; write the file in UTF-8.")
         return value
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -19,6 +19,7 @@ _LAID_OUT_AT_MOST = 200_000
 _MOST_RUNS = 4_000_000
 _FAR = 0.05
 _ROUNDING = 1e-12
+_MOST_DECIMALS = 12
 
 
 class PublishedError(ValueError):
@@ -56,6 +57,10 @@ class Printed:
             raise PublishedError(f"{text!r} is no share; print it as 93.35, 93.35% or 0.9335.")
         exponent = number.as_tuple().exponent
         assert isinstance(exponent, int)
+        if exponent < -_MOST_DECIMALS:
+            raise PublishedError(
+                f"{text!r} has more than {_MOST_DECIMALS} decimals; give it as it was printed."
+            )
         unit = Decimal(1).scaleb(min(exponent, 0)) / limit
         is_bare = exponent >= 0 and not is_percent
         return cls(share=float(number / limit), half_unit=0.005 if is_bare else float(unit / 2))

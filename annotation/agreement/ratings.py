@@ -241,6 +241,9 @@ def number_in(label: str) -> float:
         value = float(label)
     except ValueError:
         value = np.nan
+    # Squares of scores are summed; beyond these they would not be numbers any more.
+    if np.isfinite(value) and value != 0 and not 1e-100 < abs(value) < 1e100:
+        raise RatingsError(f"Label {label!r} is too large or too small a score; give it in another unit.")
     if not np.isfinite(value):
         raise RatingsError(f"Label {label!r} is no number; correct it, or have labels read as categories.")
     return value

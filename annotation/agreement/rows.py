@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,10 @@ def ratings_of(
     if not table.units_of:
         raise RatingsError("There are no ratings; give at least one row with unit, rater and label.")
     table.refuse_duplicates()
+    if joined := next((rater for rater in table.raters if "|" in rater), None):
+        raise RatingsError(
+            f"Rater {joined!r} has a | in its name, which parts the two raters of a pair; write it otherwise."
+        )
     declared = None if labels is None else [label.strip() for label in labels]
     domain = _domain(table.labels, declared, is_numeric=is_numeric)
     cluster_names, cluster_of = table.clusters_of()
@@ -199,7 +204,13 @@ class _Domain:
 
 
 def _domain(seen: Iterable[str], declared: Sequence[str] | None, *, is_numeric: bool) -> _Domain:
-    known = None if declared is None else set(declared)
+    if declared is not None and is_numeric:
+        # 1 and 1.0 are one score, however it was declared.
+        value_of = {number_in(label): label for label in declared}
+        spelt = {label: value_of[_number(label)] for label in seen if _number(label) in value_of}
+    else:
+        spelt = {}
+    known = None if declared is None else {*declared, *spelt}
     left_out = {
         label: f"label {label!r} is not among the declared labels"
         if known is not None
@@ -221,7 +232,15 @@ def _domain(seen: Iterable[str], declared: Sequence[str] | None, *, is_numeric: 
     else:
         labels = _in_order(categories)
     codes = {label: code for code, label in enumerate(labels)}
+    codes |= {label: codes[same] for label, same in spelt.items()}
     return _Domain(labels=tuple(labels), codes=codes, left_out=left_out)
+
+
+def _number(label: str) -> float:
+    try:
+        return number_in(label)
+    except RatingsError:
+        return math.nan
 
 
 def _scores(spellings: Sequence[str], left_out: Mapping[str, str]) -> _Domain:

@@ -22,6 +22,7 @@ from annotation.reports.formats import csv_text, latex_table
 from annotation.reports.frozen_ratings import FrozenRatings, frozen_file, frozen_marks, ratings_csv
 from annotation.reports.methods import methods_paragraph
 from annotation.reports.tables import facts_of, tables_of
+from runs.reporting.as_csv import neutral
 from runs.reporting.as_latex import escaped
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can say: when it was packed is not content
@@ -208,7 +209,7 @@ def _groups_csv(groups: Groups) -> str:
     for pair, grouped in groups.items():
         for by, found in grouped.items():
             for group in found:
-                about = [pair, by, group.name, group.n, group.n_clusters]
+                about = [neutral(pair), by, neutral(group.name), group.n, group.n_clusters]
                 for name, each in group.statistics.items():
                     if isinstance(each, Undefined):
                         writer.writerow([*about, name, "", "", "", "", each.reason.value])

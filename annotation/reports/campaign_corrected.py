@@ -108,7 +108,8 @@ def judged_outcomes(campaign: Campaign, marks: CampaignMarks, folding: Folding) 
         if said is not None and said in credit:
             person = given.get(item)
             gold = credit[Mark(person)] if person is not None else np.nan
-            stratum = stratum_of(plan)(candidate)
+            # Drawn by the mark of the opening, whatever the judge says now.
+            stratum = stratum_of(plan)(replace(candidate, mark=said))
             rows.append(
                 (credit[said], gold, candidate.project, stratum, candidate.agent, said, candidate.round)
             )

@@ -180,9 +180,15 @@ def _by_people(campaign: Campaign, items: Mapping[int, _ItemRow], left_out: Coun
         elif mark == Mark.SKIPPED:
             reason = "a person skipped it"
         else:
-            yield item, user or rater or "nobody", mark or repr(score)
+            yield item, _person(user or rater or "nobody"), mark or repr(score)
         if reason:
             left_out[reason] += 1
+
+
+def _person(name: str) -> str:
+    """A person's name, told from people as one, from judges, and from the two names of a pair."""
+    plain = name.replace("|", "/")
+    return f"person:{plain}" if plain == PEOPLE or plain.startswith(JUDGE) else plain
 
 
 def _by_judges(items: Mapping[int, _ItemRow], left_out: Counter[str]) -> Iterator[_Said]:

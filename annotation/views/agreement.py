@@ -39,8 +39,8 @@ def agreement(request: HttpRequest, campaign_id: int) -> HttpResponse:
     context = _frame(campaign, asked)
     try:
         marks = read_marks(campaign, scale=asked.scale)
-    except RatingsError:
-        return _empty(request, campaign, context)
+    except RatingsError as error:
+        return _empty(request, campaign, context, problem=str(error))
     if not marks.each.people:
         return _empty(request, campaign, context)
     key = content_key(campaign, marks)
@@ -107,11 +107,14 @@ def _frame(campaign: Campaign, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _empty(request: HttpRequest, campaign: Campaign, context: dict[str, Any]) -> HttpResponse:
+def _empty(
+    request: HttpRequest, campaign: Campaign, context: dict[str, Any], *, problem: str = ""
+) -> HttpResponse:
     sets = Assignment.objects.filter(campaign=campaign).exclude(state=AssignmentState.EXPIRED)
     waiting = Annotation.objects.filter(assignment__in=sets).count()
     context |= {
         "is_empty": True,
+        "problem": problem if sets.filter(state=AssignmentState.SUBMITTED).exists() else "",
         "assigned": whole(waiting),
         "begun": sets.filter(state=AssignmentState.OPEN, taken_at__isnull=False).count(),
     }

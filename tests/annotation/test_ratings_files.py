@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,36 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(write, content, words):
 def test_a_missing_file_is_the_system_s_to_tell(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_ratings(tmp_path / "nowhere.csv")
+
+
+def test_lines_are_counted_from_the_beginning_of_the_file(write):
+    with pytest.raises(RatingsError, match="in lines 4 and 5"):
+        read_ratings(write("\n\nunit,rater,label\na,x,pass\na,x,pass\n"))
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"labels": [None, "fail", "pass"], "ratings": OBJECTS}, '"labels" has an empty one'),
+        ({"ratings": [{"unit": "u", "rater": "a|b", "label": "pass"}]}, "has a | in its name"),
+        ({"ratings": [{"unit": "u", "rater": "a", "label": "pa\ud800ss"}]}, "half of a character"),
+    ],
+)
+def test_names_that_would_be_mistaken_are_refused(write, document, words):
+    with pytest.raises(RatingsError, match=re.escape(words)):
+        read_ratings(write(json.dumps(document)))
+
+
+def test_a_declared_score_may_be_spelt_in_another_way(write):
+    found = read_ratings(
+        write("unit,rater,label\na,x,1.0\na,y,2\nb,x,3\n"), labels=["1", "2"], is_numeric=True
+    ).ratings
+
+    assert found.codes.tolist() == [[0, 1]]
+    assert [each.n for each in found.excluded] == [1]
+
+
+@pytest.mark.parametrize("label", ["1e200", "1e-200", "-1e308"])
+def test_a_score_whose_square_is_no_number_is_refused(write, label):
+    with pytest.raises(RatingsError, match="too large or too small"):
+        read_ratings(write(f"unit,rater,label\na,x,{label}\na,y,1\n"), is_numeric=True)

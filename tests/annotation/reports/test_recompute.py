@@ -190,6 +190,21 @@ def test_a_rating_that_was_changed_is_noticed(folder, capsys):
     assert "differ" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("word", ["twice", "unknown"])
+def test_ratings_that_contradict_themselves_are_one_sentence(folder, capsys, word):
+    path = folder / "ratings.csv"
+    header, first, *rest = path.read_text(encoding="utf-8").splitlines()
+    names, cells = header.split(","), first.split(",")
+    place = names.index("label")
+    others = {row.split(",")[place] for row in rest} - {cells[place]}
+    cells[place] = min(others) if word == "twice" else "unknown"
+    added = [",".join(cells)]
+    path.write_text("\n".join([header, first, *rest, *added]) + "\n", encoding="utf-8")
+
+    assert main([str(folder)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_a_seed_that_was_changed_is_noticed(folder, capsys):
     path = folder / "agreement.json"
     report = json.loads(path.read_text())

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .data import data_in, people_in, settings_in
+from .data import BadRatings, data_in, people_in, settings_in
 from .document import document
 
 TOLERANCE = 1e-9
@@ -23,8 +23,13 @@ def main(arguments: list[str]) -> int:
         return 2
     report = json.loads((folder / "agreement.json").read_text(encoding="utf-8"))
     stored = dict(numbers_in({key: part for key, part in report.items() if key not in {*_GIVEN, "excluded"}}))
-    data = data_in(folder, report)
-    found = dict(numbers_in(document(data, settings_in(report), people=people_in(folder, report, data))))
+    try:
+        data = data_in(folder, report)
+        people = people_in(folder, report, data)
+    except BadRatings as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    found = dict(numbers_in(document(data, settings_in(report), people=people)))
     differing = []
     for name in [*stored, *(name for name in found if name not in stored)]:
         here, there = found.get(name, "absent"), stored.get(name, "absent")

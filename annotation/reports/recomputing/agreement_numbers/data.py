@@ -17,6 +17,10 @@ type Ints = NDArray[np.int64]
 MOST_LABELS = 128
 
 
+class BadRatings(ValueError):
+    """Raised with a sentence for ratings that contradict themselves, or the report."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What agreement.json says of how it was made: taken as given, everything else is recomputed.
@@ -105,12 +109,20 @@ def _data_of(folder: Path, report: Mapping[str, Any], raters: tuple[str, ...]) -
     cells: dict[tuple[int, int], int] = {}
     cluster_of: list[int] = []
     columns: dict[str, list[str]] = {"kind": [], "agent": [], "cluster": []}
-    with (folder / "ratings.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / "ratings.csv").open(encoding="utf-8-sig", newline="") as file:
         for row in csv.DictReader(file):
             if row["rater"] not in raters:
                 continue
+            if row["label"] not in labels:
+                raise BadRatings(
+                    f"ratings.csv has a label {row['label']!r} that agreement.json does not name."
+                )
             unit = units.setdefault(row["unit"], len(units))
-            cells[unit, raters.index(row["rater"])] = labels.index(row["label"])
+            if (
+                cells.setdefault((unit, raters.index(row["rater"])), label := labels.index(row["label"]))
+                != label
+            ):
+                raise BadRatings(f"ratings.csv has two labels of {row['rater']} for {row['unit']}.")
             if unit < len(columns["kind"]):
                 continue
             for name, column in columns.items():
