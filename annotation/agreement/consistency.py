@@ -34,6 +34,11 @@ class Figure(StrEnum):
     RECALL = "recall"
     F1 = "f1"
 
+    @property
+    def words(self) -> str:
+        """As a sentence has it."""
+        return "F1" if self is Figure.F1 else self.value
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
@@ -112,7 +117,7 @@ class Examination:
 
     def sentence(self) -> str:
         """Say it to a person."""
-        said = ", ".join(f"{figure} {100 * each.share:g}%" for figure, each in self.printed.items())
+        said = ", ".join(f"{figure.words} {100 * each.share:g}%" for figure, each in self.printed.items())
         found = self.consistent or self.nearest
         if found is None:
             return f"No table of {self.n:,} outcomes comes near {said}: these figures exclude each other."
