@@ -109,7 +109,7 @@ def test_without_any_value_one_machine_is_enough(tmp_path):
     names = ("DEBUG", "PUBLIC_URL", "WORKER_THREADS", "LEASE_SECONDS", "TIME_ZONE", "CELERY_BROKER_URL")
 
     assert shown(tmp_path, *names) == [
-        *("False", "'http://proofroom.localhost:8000'", "2", "30", "'UTC'", "'memory://'"),
+        *("False", "'http://proofroom.localhost:8000'", "2", "30", "'UTC'", "'memory://localhost/'"),
     ]
     assert (tmp_path / "secret_key").is_file()
 

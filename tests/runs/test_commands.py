@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 OURS = [
     *("import", "pack", "launch", "runs", "show", "cancel", "retry", "score", "rescore"),
-    *("report", "export", "doctor", "serve", "work", "demo"),
+    *("report", "export", "doctor", "serve", "work", "demo", "agreement", "labels", "webhooks"),
 ]
 FAIL = (Mark.FAIL,)
 
@@ -65,7 +65,7 @@ def test_every_command_shows_an_example_of_itself(name):
 
 
 def test_every_command_of_ours_is_in_this_test():
-    ours = [name for name, app in get_commands().items() if str(app) in {"benchmark", "runs"}]
+    ours = [name for name, app in get_commands().items() if str(app) in {"benchmark", "runs", "annotation"}]
 
     assert sorted(ours) == sorted(OURS)
 
