@@ -40,9 +40,9 @@ def corrected_rows(found: CorrectedRuns) -> list[dict[str, Any]]:
 def other_rows(found: CorrectedRuns) -> list[dict[str, Any]]:
     """Return what else is corrected of all code agents together: for projects like these, and whole projects."""
     shown: list[tuple[str, Corrected | Undefined]] = [
-        ("Outcomes passed, for projects like these", found.over_projects),
-        ("Mean of projects' pass rates, in these runs", found.per_project),
-        ("Projects completed, in these runs", found.completed),
+        ("For projects like these", found.over_projects),
+        ("Mean over projects", found.per_project),
+        ("Projects completed", found.completed),
     ]
     return [{"name": name} | _other(each) for name, each in shown]
 
