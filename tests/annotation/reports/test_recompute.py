@@ -57,6 +57,13 @@ def numbers(folder: Path) -> dict[str, float | None]:
     return dict(numbers_in(json.loads((folder / "agreement.json").read_text())))
 
 
+def shared_by_few(*, noise: float, shared: int = 12) -> np.ndarray:
+    """Three raters of whom two stop early."""
+    codes = said(84, 3, 3, noise=noise, missing=0)
+    codes[shared:, [0, 2]] = -1
+    return codes
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A judge and gold of two labels in twelve clusters, with gaps and kinds."""
@@ -101,6 +108,16 @@ SHAPES: dict[str, Callable[[Path], Path]] = {
     ),
     "scores with many levels": lambda to: packed(
         to, said(150, 2, 150, missing=0.05), MANY, clusters=clusters(150, 15), is_numeric=True, gold="1"
+    ),
+    "few clusters in common": lambda to: packed(
+        to, shared_by_few(noise=0.3), THREE, clusters=np.arange(84) // 3, gold="1"
+    ),
+    "all who meet agree, and few meet": lambda to: packed(
+        to, shared_by_few(noise=0), THREE, clusters=np.arange(84) // 3, gold="1"
+    ),
+    "few units in common": lambda to: packed(to, shared_by_few(noise=0.3), THREE, gold="1"),
+    "one cluster in common": lambda to: packed(
+        to, shared_by_few(noise=0.3, shared=3), THREE, clusters=np.arange(84) // 3
     ),
     "numbers that are names": lambda to: packed(to, said(60, 2, 3), ("-1", "0", "2")),
 }

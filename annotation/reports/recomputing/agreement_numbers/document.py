@@ -140,11 +140,7 @@ def _two_raters(data: Data, settings: Settings, first: str, second: str, positiv
         found, tables = of_raters(samples, patterns, scale), tables_of(samples, patterns)
         of_tables = of_pair(tables, scale, positive=positive)
         of_scores = {} if data.numbers is None else scores.of_tables(tables, data.numbers)
-        return Found(
-            values=found.values | of_tables.values | of_scores,
-            below=found.below | of_tables.below,
-            chance=found.chance | of_tables.chance,
-        )
+        return found | of_tables | Found(values=of_scores)
 
     per_block = np.concatenate([np.zeros((0, q, q)), *(tables_of(part, patterns) for part in blocks.each())])
     is_shared = per_block.sum(axis=(1, 2)) > 0
