@@ -167,7 +167,7 @@ class ReportParts:
             has_gold=has_gold,
         )
         if ratings.numbers is not None:
-            measures += score_measures(ratings.numbers)
+            measures += score_measures(ratings.numbers, table=total.tables)
         counts = Confusion.of_tables(total.tables, positive=self.positive)
         # Clusters that one of the two never saw say nothing about how they agree, but count for prevalence.
         shared = grouped.only(is_shared) if 0 < is_shared.sum() < len(is_shared) else grouped

@@ -102,6 +102,12 @@ SHAPES: dict[str, Callable[[Path], Path]] = {
     "scores": lambda to: packed(
         to, said(80, 3, 5), FIVE, clusters=clusters(80, 15), is_numeric=True, gold="1"
     ),
+    "scores far from 0, and one rater far from the others": lambda to: packed(
+        to,
+        np.column_stack([said(60, 2, 5), np.where(np.arange(60) == 7, 5, said(60, 1, 5)[:, 0])]),
+        (*(str(1_000_000 + score) for score in range(5)), "1000100"),
+        is_numeric=True,
+    ),
     "scores without clusters": lambda to: packed(to, said(80, 3, 5), FIVE, is_numeric=True),
     "scores that are all the same": lambda to: packed(
         to, said(60, 2, 5, noise=0, missing=0), FIVE, is_numeric=True

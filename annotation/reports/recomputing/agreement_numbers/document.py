@@ -135,11 +135,12 @@ def _two_raters(data: Data, settings: Settings, first: str, second: str, positiv
     blocks, has_gold = patterns.blocks, first == settings.gold
     table = tables_of(blocks.total[None, :], patterns)[0]
     n = int(table.sum())
+    middle = 0.0 if data.numbers is None else scores.middle_of(table, data.numbers)
 
     def statistics(samples: Floats) -> Found:
         found, tables = of_raters(samples, patterns, scale), tables_of(samples, patterns)
         of_tables = of_pair(tables, scale, positive=positive)
-        of_scores = {} if data.numbers is None else scores.of_tables(tables, data.numbers)
+        of_scores = {} if data.numbers is None else scores.of_tables(tables, data.numbers, middle=middle)
         return found | of_tables | Found(values=of_scores)
 
     per_block = np.concatenate([np.zeros((0, q, q)), *(tables_of(part, patterns) for part in blocks.each())])
