@@ -228,7 +228,9 @@ class ReportParts:
         self, rows: PairSums, grouped: GroupedSums, *, counts: Confusion, n: int
     ) -> dict[str, Statistic]:
         each = Confusion.of_tables(rows.tables, positive=self.positive)
-        lean = np.repeat(each.fn - each.fp, grouped.copies) if self.resampling.is_clustered else None
+        # A cluster that one of the two never saw could lean to neither side.
+        shared = np.where(each.n > 0, grouped.copies, 0)
+        lean = np.repeat(each.fn - each.fp, shared) if self.resampling.is_clustered else None
         test = mcnemar(round(float(counts.fn)), round(float(counts.fp)), differences=lean)
         return _p_values(test, n=n, flags=(Flag.FOLDED,) if self.ratings.n_labels > 2 else ())
 

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from annotation.agreement.ratings import Fold, Ratings, RatingsError
 from annotation.agreement.report import report
@@ -229,6 +230,26 @@ def test_mcnemar_is_marked_where_clusters_make_it_invalid():
     assert "mcnemar_clustered_p" in clustered
     # b = 4, c = 8: twice the tail of 4 or fewer of 12 is 2 * 794 / 4096.
     assert value(plain["mcnemar_exact_p"]).value == pytest.approx(2 * 794 / 4096)
+
+
+def test_adjusted_mcnemar_counts_only_clusters_that_both_raters_saw():
+    # Clusters a and b lean by 2 and 1, c by none.
+    codes = [[1, 0], [1, 0], [0, 0], [1, 0], [1, 1], [1, 1], [0, 0]]
+    alone = [[-1, 1]] * 200
+    names = list("aaabbcc")
+
+    shared, among_others = (
+        value(
+            made(Ratings.from_codes(rows, labels=PASS_FAIL, clusters=clusters)).statistics[
+                "mcnemar_clustered_p"
+            ]
+        ).value
+        for rows, clusters in ((codes, names), (codes + alone, [*names, *map(str, range(200))]))
+    )
+
+    # 3^2 / (3/2 * (2^2 + 1^2)) = 1.2.
+    assert shared == pytest.approx(stats.chi2.sf(1.2, 1))
+    assert among_others == pytest.approx(shared)
 
 
 def test_human_ceiling_pools_all_human_pairs_beside_judge_and_human():

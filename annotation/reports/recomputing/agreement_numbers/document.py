@@ -168,7 +168,9 @@ def _two_raters(data: Data, settings: Settings, first: str, second: str, positiv
         counts = {"tp": tp, "fp": fp, "fn": fn, "tn": n - tp - fp - fn}
         shown["confusion"] = {name: round(float(count)) for name, count in counts.items()}
     lean = per_block[:, positive].sum(axis=1) - per_block[:, :, positive].sum(axis=1)
-    found |= _mcnemar(round(float(fn)), round(float(fp)), lean, n=n, is_clustered=data.cluster_of is not None)
+    found |= _mcnemar(
+        round(float(fn)), round(float(fp)), lean[is_shared], n=n, is_clustered=data.cluster_of is not None
+    )
     return shown | {"statistics": found}
 
 
