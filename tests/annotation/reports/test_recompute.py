@@ -108,6 +108,12 @@ SHAPES: dict[str, Callable[[Path], Path]] = {
         (*(str(1_000_000 + score) for score in range(5)), "1000100"),
         is_numeric=True,
     ),
+    "scores that have nothing in common": lambda to: packed(
+        to, np.array([[0, 0], [1, 0], [0, 1], [1, 1]] * 3), ("1", "2"), is_numeric=True
+    ),
+    "four scores that have nothing in common": lambda to: packed(
+        to, np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), ("1", "2"), is_numeric=True
+    ),
     "scores without clusters": lambda to: packed(to, said(80, 3, 5), FIVE, is_numeric=True),
     "scores that are all the same": lambda to: packed(
         to, said(60, 2, 5, noise=0, missing=0), FIVE, is_numeric=True

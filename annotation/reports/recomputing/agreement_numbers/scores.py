@@ -125,7 +125,10 @@ def intraclass(sums: Floats, *, raters: int) -> dict[str, Floats]:
         "icc_ck": (rows - error, rows),
         "icc_ak": (rows - error, rows + (columns - error) / n),
     }
-    return {name: above / np.where(below == 0, np.nan, below) for name, (above, below) in parts.items()}
+    found = {name: above / np.where(below == 0, np.nan, below) for name, (above, below) in parts.items()}
+    # Its parts may cancel, and what rounding leaves of them is 0.
+    is_rounding = np.abs(parts["icc_ak"][1]) <= _ROUNDING * (rows + columns / n + error / n)
+    return found | {"icc_ak": np.where(is_rounding, np.nan, found["icc_ak"])}
 
 
 def intraclass_ends(sums: Floats, *, raters: int) -> dict[str, tuple[float, float]]:
@@ -155,7 +158,9 @@ def intraclass_ends(sums: Floats, *, raters: int) -> dict[str, tuple[float, floa
             n * (narrow * rows - error) / (noise + n * narrow * rows),
         )
         found["icc_a1"] = ends
-        found["icc_ak"] = k * ends[0] / (1 + (k - 1) * ends[0]), k * ends[1] / (1 + (k - 1) * ends[1])
+        # Spearman and Brown's formula has no value for k raters beyond its pole.
+        if 1 + (k - 1) * ends[0] > 0 and 1 + (k - 1) * ends[1] > 0:
+            found["icc_ak"] = k * ends[0] / (1 + (k - 1) * ends[0]), k * ends[1] / (1 + (k - 1) * ends[1])
     return found
 
 
