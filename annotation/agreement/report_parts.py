@@ -242,6 +242,8 @@ def pairs_of(raters: tuple[str, ...], gold: str | None) -> list[tuple[str, str]]
 
 
 def _p_values(test: McNemar, *, n: int, flags: tuple[Flag, ...]) -> dict[str, Statistic]:
+    if n == 0:
+        return dict.fromkeys(("mcnemar_exact_p", "mcnemar_midp"), Undefined(Reason.NO_OVERLAP))
     marked = flags if test.is_valid else (*flags, Flag.INVALID_UNDER_CLUSTERING)
     found: dict[str, Statistic] = {
         "mcnemar_exact_p": Value(value=test.exact_p, n=n, method=Method.EXACT_TEST, flags=marked),

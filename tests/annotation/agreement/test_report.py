@@ -140,6 +140,16 @@ def test_raters_who_share_no_unit_have_no_overlap():
     json.dumps(found.document(), allow_nan=False)
 
 
+@pytest.mark.parametrize("name", ["mcnemar_exact_p", "mcnemar_midp"])
+def test_raters_who_share_no_unit_are_not_tested_for_a_difference(name):
+    codes = [[0, -1], [1, -1], [-1, 1]]
+
+    for clusters in (None, list("aab")):
+        found = made(Ratings.from_codes(codes, labels=PASS_FAIL, clusters=clusters)).statistics
+        assert found[name] == Undefined(Reason.NO_OVERLAP)
+        assert "mcnemar_clustered_p" not in found
+
+
 @pytest.mark.parametrize("codes", [[[1, 1]], [[0, 1]]])
 def test_single_unit_gives_values_without_interval_and_no_crash(codes):
     found = made(Ratings.from_codes(codes, labels=PASS_FAIL), gold="1")

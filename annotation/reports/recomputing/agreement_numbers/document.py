@@ -234,6 +234,8 @@ def _ranks(matrix: Floats, clusters: Ints | None, settings: Settings) -> dict[st
 
 def _mcnemar(b: int, c: int, lean: Floats, *, n: int, is_clustered: bool) -> dict[str, Any]:
     """Whether one rater says positive more often: b only the first does, c only the second (McNemar 1947)."""
+    if n == 0:
+        return {name: {"value": None} for name in ("mcnemar_exact_p", "mcnemar_midp")}
     at_most, exactly = half_binomial(min(b, c), b + c)
     found: dict[str, Any] = {
         "mcnemar_exact_p": _p_value(min(1.0, 2 * at_most), n),
