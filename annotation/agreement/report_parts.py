@@ -36,6 +36,7 @@ class PairReport:
     """Two raters; the gold rater, where there is one, comes first and is the table's rows."""
 
     raters: tuple[str, str]
+    positive: str
     n: int
     n_clusters: int
     table: NDArray[np.int64]
@@ -50,6 +51,7 @@ class PairReport:
         """As JSON."""
         shown: dict[str, object] = {
             "raters": list(self.raters),
+            "positive": self.positive,
             "n": self.n,
             "n_clusters": self.n_clusters,
             "table": self.table.tolist(),
@@ -120,9 +122,11 @@ class ReportParts:
         """Every pair with the labels between lowest and highest made the one or the other."""
         if self.ratings.n_labels <= 2 or self.ratings.numbers is not None:
             return {}
+        # Of two labels the lowest is positive only where it is so without folding.
+        positive = 0 if self.positive == 0 else 1
         return {
             fold: ReportParts(
-                ratings=self.ratings.fold(fold), gold=self.gold, positive=1, resampling=self.resampling
+                ratings=self.ratings.fold(fold), gold=self.gold, positive=positive, resampling=self.resampling
             ).pairs()
             for fold in Fold
         }
@@ -185,6 +189,7 @@ class ReportParts:
         statistics = {measure.name: found[measure.name] for measure in measures}
         return PairReport(
             raters=(first, second),
+            positive=self.ratings.labels[self.positive],
             n=n,
             n_clusters=int(grouped.copies[is_shared].sum()),
             table=np.rint(total.tables).astype(np.int64),
@@ -217,6 +222,7 @@ class ReportParts:
             )
         return PairReport(
             raters=(first, second),
+            positive=self.ratings.labels[self.positive],
             n=int(both.sum()),
             n_clusters=len(np.unique(clusters)),
             table=np.zeros((0, 0), dtype=np.int64),

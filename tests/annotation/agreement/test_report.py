@@ -210,6 +210,21 @@ def test_partial_is_folded_both_ways():
     assert Flag.FOLDED in value(found.statistics["f1"]).flags
 
 
+def test_folds_take_the_positive_label_of_the_report():
+    ratings = two_raters([[62, 5, 1], [4, 9, 3], [2, 4, 10]], labels=THREE)
+
+    of_pass, of_fail = (made(ratings, gold="gold", positive=label) for label in ("pass", "fail"))
+
+    # Partial as fail: gold fails 84 and the judge 80 of those; gold passes 16 and the judge 10 of those.
+    recalls = [value(each.folds[Fold.FAIL][0].statistics["recall"]).value for each in (of_pass, of_fail)]
+    assert recalls == pytest.approx([10 / 16, 80 / 84])
+    # Partial as pass: gold fails 68 and the judge 62 of those.
+    assert value(of_fail.folds[Fold.PASS][0].statistics["recall"]).value == pytest.approx(62 / 68)
+    for each, positive in ((of_pass, "pass"), (of_fail, "fail")):
+        folds = each.document()["folds"]
+        assert [fold["gold|judge"]["positive"] for fold in folds.values()] == [positive, positive]
+
+
 def test_sensitivity_leaves_out_units_with_one_rating():
     codes = [[1, 1], [0, 0], [1, 0], [1, 1], [1, -1], [1, -1]]
     found = made(Ratings.from_codes(codes, labels=PASS_FAIL))

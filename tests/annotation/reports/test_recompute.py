@@ -45,8 +45,9 @@ def clusters(n: int, number: int, seed: int = 2) -> np.ndarray:
 def packed(folder: Path, codes: np.ndarray, labels: tuple[str, ...], **settings: Any) -> Path:
     """Write the appendix of ratings into a folder."""
     gold = settings.pop("gold", None)
+    positive = settings.pop("positive", None)
     ratings = Ratings.from_codes(codes, labels=labels, **settings)
-    appendix = file_appendix(ratings, gold=gold, positive=None, seed=11, resamples=60)
+    appendix = file_appendix(ratings, gold=gold, positive=positive, seed=11, resamples=60)
     for name, content in appendix_files(appendix).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -76,6 +77,12 @@ def folder(tmp_path: Path) -> Path:
 SHAPES: dict[str, Callable[[Path], Path]] = {
     "two raters without gaps": lambda to: packed(
         to, said(120, 2, 2, missing=0), ("fail", "pass"), clusters=clusters(120, 30), gold="1"
+    ),
+    "the lowest label is positive": lambda to: packed(
+        to, said(70, 2, 3), THREE, clusters=clusters(70, 25), gold="1", positive="fail"
+    ),
+    "the label between is positive": lambda to: packed(
+        to, said(70, 2, 3), THREE, clusters=clusters(70, 25), gold="1", positive="partial"
     ),
     "units without clusters": lambda to: packed(to, said(80, 3, 3), THREE, gold="2"),
     "many gaps": lambda to: packed(to, said(70, 3, 3, missing=0.5), THREE, clusters=clusters(70, 25)),

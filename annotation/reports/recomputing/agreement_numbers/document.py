@@ -67,7 +67,7 @@ def document(data: Data, settings: Settings, *, people: Data | None) -> dict[str
     if len(data.labels) > 2 and data.numbers is None:
         shown["folds"] = {
             f"partial_as_{'pass' if as_pass else 'fail'}": pairs_of(
-                data.folded(partial_as_pass=as_pass), settings, positive=1
+                data.folded(partial_as_pass=as_pass), settings, positive=0 if settings.positive == 0 else 1
             )
             for as_pass in (False, True)
         }
