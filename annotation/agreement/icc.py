@@ -171,7 +171,8 @@ def _absolute_interval(squares: MeanSquares, *, upper: float) -> tuple[float, fl
     wide = float(stats.f.ppf(upper, n - 1, freedom))
     narrow = float(stats.f.ppf(upper, freedom, n - 1))
     noise = k * columns + (k * n - k - n) * error
-    low = n * (rows - wide * error) / (wide * noise + n * rows)
+    # Divided by `wide`, which with hardly any freedom is too large for a float.
+    low = n * (rows / wide - error) / (noise + n * rows / wide)
     high = n * (narrow * rows - error) / (noise + n * narrow * rows)
     return low, high
 

@@ -138,6 +138,14 @@ def test_no_interval_of_k_raters_turns_its_ends_round():
     assert crossed[IccForm.ICC_AK] is None
 
 
+def test_hardly_any_freedom_makes_an_interval_wide_and_not_none_of_a_number():
+    single = icc_intervals(sums_of([[0, 3], [4, 0], [4, 0]]).mean_squares())[IccForm.ICC_A1]
+
+    # As F grows the lower end nears -n MSE / (k MSC + (kn - k - n) MSE), with MSC 25/6 and MSE 49/6.
+    assert single is not None
+    assert single[0] == pytest.approx(-3 * 49 / (2 * 25 + 49))
+
+
 @given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=2, max_size=8))
 @settings(max_examples=200, deadline=None)
 def test_every_interval_has_its_low_end_first(matrix):

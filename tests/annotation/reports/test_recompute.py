@@ -121,6 +121,9 @@ SHAPES: dict[str, Callable[[Path], Path]] = {
     "four scores that have nothing in common": lambda to: packed(
         to, np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), ("1", "2"), is_numeric=True
     ),
+    "scores with hardly any freedom": lambda to: packed(
+        to, np.array([[0, 3], [4, 0], [4, 0]]), FIVE, is_numeric=True
+    ),
     "scores without clusters": lambda to: packed(to, said(80, 3, 5), FIVE, is_numeric=True),
     "scores that are all the same": lambda to: packed(
         to, said(60, 2, 5, noise=0, missing=0), FIVE, is_numeric=True
