@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,7 +138,10 @@ def _pooled(measure: Measure[PairSums], *, parts: tuple[slice, ...]) -> Measure[
         shares = [sums.tables[..., part, :, :].sum() for part in parts]
         return Reason.NO_VARIATION if all(shares) else Reason.NO_OVERLAP
 
-    return Measure(name=measure.name, of=of, reason=reason)
+    def units_in(part: slice) -> Callable[[PairSums], Floats]:
+        return lambda sums: np.asarray(sums.tables[..., part, :, :].sum(axis=(-1, -2, -3)))
+
+    return Measure(name=measure.name, of=of, reason=reason, compared=tuple(map(units_in, parts)))
 
 
 def _over_pairs(measure: Measure[PairSums], sums: PairSums) -> Floats:

@@ -12,12 +12,16 @@ _Z = float(stats.norm.ppf(0.975))
 _NEGLIGIBLE = 1e-12
 
 
-def moments_of(x: Floats, y: Floats, cluster_of: NDArray[np.int32], *, n_clusters: int) -> Floats:
+def moments_of(
+    x: Floats, y: Floats, cluster_of: NDArray[np.int32], *, n_clusters: int, middle: float | None = None
+) -> Floats:
     """Return per cluster n, sums of x, y, x^2, y^2, xy, |x - y|, x - y, (x - y)^2: shape (C, 9).
 
-    x and y are taken from their common mean, so that large scores do not cancel; no statistic minds.
+    x and y are taken from `middle`, their common mean unless given, so that large scores do not cancel; no
+    statistic minds.
     """
-    middle = (x.mean() + y.mean()) / 2 if x.size else 0.0
+    if middle is None:
+        middle = float(x.mean() + y.mean()) / 2 if x.size else 0.0
     u, v, difference = x - middle, y - middle, x - y
     columns = (np.ones_like(u), u, v, u * u, v * v, u * v, np.abs(difference), difference, difference**2)
     return np.stack(

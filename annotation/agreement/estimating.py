@@ -23,6 +23,7 @@ from annotation.agreement.weights import Floats
 
 # Thirds and sixths leave this much of a sum that is exactly 0 or 1.
 _ROUNDING = 1e-12
+_NOT_RESAMPLED = Percentiles(low=None, high=None, resamples=0, undefined=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,27 +67,33 @@ def estimates[Sums](
     else:
         samples = np.full((0, len(measures)), np.nan)
     spreads = percentiles(samples)
-    is_few = 2 <= n_clusters < FEW_CLUSTERS
-    errors = jackknife_se(grouped, values) if is_few else np.full(len(measures), np.nan)
-    if n_clusters == 1:
-        flags = (*flags, Flag.ONE_CLUSTER)
-    elif is_few and resampling.is_clustered:
-        flags = (*flags, Flag.FEW_CLUSTERS)
     rows, singles = unpacked(grouped.rows()), unpacked(units.rows())
+    telling = [_telling_clusters(measure, rows, grouped) for measure in measures]
+    are_few = [2 <= each < FEW_CLUSTERS for each in telling]
+    errors = jackknife_se(grouped, values) if any(are_few) else np.full(len(measures), np.nan)
     found: dict[str, Statistic] = {}
-    for measure, point, spread, error in zip(measures, points, spreads, errors, strict=True):
+    for measure, point, each_spread, error, n_telling, is_few in zip(
+        measures, points, spreads, errors, telling, are_few, strict=True
+    ):
         if np.isnan(point):
             found[measure.name] = Undefined(measure.reason(total))
             continue
+        spread = each_spread if n_telling >= 2 else _NOT_RESAMPLED
         value = Value(value=float(point), n=n, flags=(*measure.flags, *flags))
+        if n_telling == 1:
+            value = replace(value, flags=(*value.flags, Flag.ONE_CLUSTER))
+        elif is_few and resampling.is_clustered:
+            value = replace(value, flags=(*value.flags, Flag.FEW_CLUSTERS))
         if measure.denominator is not None:
             value = replace(value, denominator=round(float(measure.denominator(total))))
         value = _with_bootstrap(value, spread, resampling)
         if spread.has_collapsed or spread.low is None:
-            value = _with_fallback(value, measure, total=total, rows=rows, grouped=grouped, spread=spread)
-        if not np.isnan(error) and error > _ROUNDING:
+            value = _with_fallback(
+                value, measure, total=total, rows=rows, grouped=grouped, n_telling=n_telling, spread=spread
+            )
+        if is_few and error > _ROUNDING:
             interval = student(
-                float(point), float(error), df=n_clusters - 1, method=Method.JACKKNIFE, most=np.inf
+                float(point), float(error), df=n_telling - 1, method=Method.JACKKNIFE, most=np.inf
             )
             value = replace(value, jackknife=interval)
         if measure.analytic is not None:
@@ -94,6 +101,12 @@ def estimates[Sums](
             value = replace(value, analytic=_said(interval_or_none, is_clustered=resampling.is_clustered))
         found[measure.name] = value
     return found
+
+
+def _telling_clusters[Sums](measure: Measure[Sums], rows: Sums, grouped: GroupedSums) -> int:
+    """How many clusters hold a unit that two raters rated: others move chance, but add no certainty."""
+    counts = (int(grouped.copies[np.asarray(count(rows)) > 0].sum()) for count in measure.compared)
+    return min(counts, default=grouped.n_clusters)
 
 
 def _with_bootstrap(value: Value, spread: Percentiles, resampling: Resampling) -> Value:
@@ -118,6 +131,7 @@ def _with_fallback[Sums](
     total: Sums,
     rows: Sums,
     grouped: GroupedSums,
+    n_telling: int,
     spread: Percentiles,
 ) -> Value:
     """Replace an interval without width by one that still says how little was seen.
@@ -134,7 +148,7 @@ def _with_fallback[Sums](
         return replace(none, low=interval.low, high=interval.high, method=Method.WILSON_CLUSTERS)
     if measure.expected is not None and is_perfect:
         chance = float(measure.expected(total))
-        low = 1.0 - (1.0 - wilson(1.0, grouped.n_clusters).low) / chance
+        low = 1.0 - (1.0 - wilson(1.0, max(1, n_telling)).low) / chance
         return replace(none, low=max(-1.0, low), high=1.0, method=Method.WILSON_THROUGH_CHANCE)
     return none
 

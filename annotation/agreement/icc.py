@@ -121,7 +121,9 @@ def icc(squares: MeanSquares) -> Mapping[IccForm, Floats]:
         IccForm.ICC_A1: _ratio(rows - error, rows + (k - 1) * error + k * (columns - error) / n),
         IccForm.ICC_1K: _ratio(rows - within, rows),
         IccForm.ICC_CK: _ratio(rows - error, rows),
-        IccForm.ICC_AK: _ratio(rows - error, rows + (columns - error) / n),
+        IccForm.ICC_AK: _ratio(
+            rows - error, rows + (columns - error) / n, scale=rows + columns / n + error / n
+        ),
     }
 
 
@@ -130,7 +132,8 @@ def icc_intervals(
 ) -> Mapping[IccForm, tuple[float, float] | None]:
     """Return the F intervals (McGraw and Wong 1996, table 7) of one analysis of variance.
 
-    They take units to be independent. None where a mean square they divide by is 0, or the form is undefined.
+    They take units to be independent. None where a mean square they divide by is 0, or the form is undefined; for
+    ICC(A,k) also where an end of ICC(A,1) is so far below 0 that it has no counterpart for k raters.
     """
     n, k = float(squares.n), squares.k
     rows, error, within = float(squares.rows), float(squares.error), float(squares.within)
@@ -147,7 +150,7 @@ def icc_intervals(
         absolute = _absolute_interval(squares, upper=upper)
         if absolute is not None:
             found[IccForm.ICC_A1] = absolute
-            found[IccForm.ICC_AK] = (_stepped_up(absolute[0], k), _stepped_up(absolute[1], k))
+            found[IccForm.ICC_AK] = _stepped_up(absolute, k)
     return found
 
 
@@ -168,7 +171,8 @@ def _absolute_interval(squares: MeanSquares, *, upper: float) -> tuple[float, fl
     wide = float(stats.f.ppf(upper, n - 1, freedom))
     narrow = float(stats.f.ppf(upper, freedom, n - 1))
     noise = k * columns + (k * n - k - n) * error
-    low = n * (rows - wide * error) / (wide * noise + n * rows)
+    # Divided by `wide`, which with hardly any freedom is too large for a float.
+    low = n * (rows / wide - error) / (noise + n * rows / wide)
     high = n * (narrow * rows - error) / (noise + n * narrow * rows)
     return low, high
 
@@ -182,9 +186,12 @@ def _single(ratio: float, k: int) -> float:
     return (ratio - 1) / (ratio + k - 1)
 
 
-def _stepped_up(single: float, k: int) -> float:
-    """Spearman and Brown's formula."""
-    return k * single / (1 + (k - 1) * single)
+def _stepped_up(singles: tuple[float, float], k: int) -> tuple[float, float] | None:
+    """Spearman and Brown's formula, which rises up to its pole at -1 / (k - 1) and starts anew beyond it."""
+    low, high = singles
+    if 1 + (k - 1) * min(low, high) <= 0:
+        return None
+    return k * low / (1 + (k - 1) * low), k * high / (1 + (k - 1) * high)
 
 
 def _or_zero(sums: Floats, scale: Floats) -> Floats:
@@ -192,7 +199,8 @@ def _or_zero(sums: Floats, scale: Floats) -> Floats:
     return np.where(np.isnan(sums) | (sums > _NEGLIGIBLE * scale), sums, 0.0)
 
 
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    # A denominator of either sign is a value; only 0 is none.
-    ratio: Floats = numerator / np.where(denominator == 0, np.nan, denominator)
+def _ratio(numerator: Floats, denominator: Floats, *, scale: Floats | float = 0.0) -> Floats:
+    # A denominator of either sign is a value; only 0, or what rounding leaves of parts of that scale, is none.
+    is_none = np.abs(denominator) <= _NEGLIGIBLE * scale
+    ratio: Floats = numerator / np.where(is_none, np.nan, denominator)
     return ratio

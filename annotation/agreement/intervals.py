@@ -76,7 +76,11 @@ def jackknife_se(sums: GroupedSums, statistics: Statistics) -> Floats:
     n_clusters = sums.n_clusters
     if n_clusters < 2:
         return np.full(statistics(sums.total()[np.newaxis]).shape[1], np.nan)
-    left = statistics(sums.total() - sums.rows())
+    total, rows = sums.total(), sums.rows()
+    chunk = max(1, _CHUNK_BYTES // (8 * max(total.size, 1)))
+    left = np.concatenate(
+        [statistics(total - rows[start : start + chunk]) for start in range(0, len(rows), chunk)]
+    )
     shares = sums.copies[:, np.newaxis] / n_clusters
     spread = (shares * (left - (shares * left).sum(axis=0)) ** 2).sum(axis=0)
     return np.asarray(np.sqrt((n_clusters - 1) * spread))

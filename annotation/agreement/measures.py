@@ -57,6 +57,7 @@ def pair_measures(
             of=lambda sums: kappa.scott_pi(sums.tables, plain),
             reason=lambda sums: kappa.kappa_reason(sums.tables),
             expected=lambda sums: kappa.scott_expected_disagreement(sums.tables, plain),
+            compared=(_units_of_pair,),
         ),
         Measure(
             name="pe_cohen",
@@ -93,7 +94,8 @@ def _agreement(name: str, weights: Floats) -> Measure[UnitSums]:
         name=name,
         of=partial(chance_corrected.percent_agreement, weights=weights),
         reason=chance_corrected.chance_corrected_reason,
-        denominator=lambda sums: sums.paired,
+        denominator=_units_of_two,
+        compared=(_units_of_two,),
         analytic=interval,
     )
 
@@ -134,6 +136,7 @@ def _chance_corrected(name: str, key: str, weights: Floats) -> Measure[UnitSums]
         of=partial(coefficient, weights=weights),
         reason=chance_corrected.chance_corrected_reason,
         expected=partial(expected, weights=weights),
+        compared=(_units_of_two,),
         analytic=interval,
         counts_lone=key != "brennan_prediger",
     )
@@ -164,6 +167,7 @@ def _alpha(metric: Metric, *, n_labels: int, places: Floats | None) -> Measure[U
         of=value,
         reason=partial(alpha.krippendorff_reason, metric=metric, numbers=places),
         expected=None if is_impossible else expected,
+        compared=(_units_of_two,),
         analytic=interval,
     )
 
@@ -179,6 +183,7 @@ def _kappa(name: str, weights: Floats) -> Measure[PairSums]:
         of=lambda sums: kappa.cohen_kappa(sums.tables, weights),
         reason=lambda sums: kappa.kappa_reason(sums.tables),
         expected=lambda sums: kappa.cohen_expected_disagreement(sums.tables, weights),
+        compared=(_units_of_pair,),
         analytic=interval,
     )
 
@@ -192,12 +197,21 @@ def _of_pair(measure: Measure[UnitSums]) -> Measure[PairSums]:
         reason=lambda sums: measure.reason(sums.as_units()),
         denominator=None if denominator is None else lambda sums: denominator(sums.as_units()),
         expected=None if expected is None else lambda sums: expected(sums.as_units()),
+        compared=(_units_of_pair,) if measure.compared else (),
         analytic=None
         if analytic is None
         else lambda total, units, copies: analytic(total.as_units(), units.as_units(), copies),
         flags=measure.flags,
         counts_lone=measure.counts_lone,
     )
+
+
+def _units_of_two(sums: UnitSums) -> Floats:
+    return sums.paired
+
+
+def _units_of_pair(sums: PairSums) -> Floats:
+    return sums.as_units().paired
 
 
 def _student(value: float, se: float | None, *, n: int) -> Interval | None:

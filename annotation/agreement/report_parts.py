@@ -36,6 +36,7 @@ class PairReport:
     """Two raters; the gold rater, where there is one, comes first and is the table's rows."""
 
     raters: tuple[str, str]
+    positive: str
     n: int
     n_clusters: int
     table: NDArray[np.int64]
@@ -50,6 +51,7 @@ class PairReport:
         """As JSON."""
         shown: dict[str, object] = {
             "raters": list(self.raters),
+            "positive": self.positive,
             "n": self.n,
             "n_clusters": self.n_clusters,
             "table": self.table.tolist(),
@@ -120,9 +122,11 @@ class ReportParts:
         """Every pair with the labels between lowest and highest made the one or the other."""
         if self.ratings.n_labels <= 2 or self.ratings.numbers is not None:
             return {}
+        # Of two labels the lowest is positive only where it is so without folding.
+        positive = 0 if self.positive == 0 else 1
         return {
             fold: ReportParts(
-                ratings=self.ratings.fold(fold), gold=self.gold, positive=1, resampling=self.resampling
+                ratings=self.ratings.fold(fold), gold=self.gold, positive=positive, resampling=self.resampling
             ).pairs()
             for fold in Fold
         }
@@ -167,7 +171,7 @@ class ReportParts:
             has_gold=has_gold,
         )
         if ratings.numbers is not None:
-            measures += score_measures(ratings.numbers)
+            measures += score_measures(ratings.numbers, table=total.tables)
         counts = Confusion.of_tables(total.tables, positive=self.positive)
         # Clusters that one of the two never saw say nothing about how they agree, but count for prevalence.
         shared = grouped.only(is_shared) if 0 < is_shared.sum() < len(is_shared) else grouped
@@ -185,6 +189,7 @@ class ReportParts:
         statistics = {measure.name: found[measure.name] for measure in measures}
         return PairReport(
             raters=(first, second),
+            positive=self.ratings.labels[self.positive],
             n=n,
             n_clusters=int(grouped.copies[is_shared].sum()),
             table=np.rint(total.tables).astype(np.int64),
@@ -217,6 +222,7 @@ class ReportParts:
             )
         return PairReport(
             raters=(first, second),
+            positive=self.ratings.labels[self.positive],
             n=int(both.sum()),
             n_clusters=len(np.unique(clusters)),
             table=np.zeros((0, 0), dtype=np.int64),
@@ -228,7 +234,9 @@ class ReportParts:
         self, rows: PairSums, grouped: GroupedSums, *, counts: Confusion, n: int
     ) -> dict[str, Statistic]:
         each = Confusion.of_tables(rows.tables, positive=self.positive)
-        lean = np.repeat(each.fn - each.fp, grouped.copies) if self.resampling.is_clustered else None
+        # A cluster that one of the two never saw could lean to neither side.
+        shared = np.where(each.n > 0, grouped.copies, 0)
+        lean = np.repeat(each.fn - each.fp, shared) if self.resampling.is_clustered else None
         test = mcnemar(round(float(counts.fn)), round(float(counts.fp)), differences=lean)
         return _p_values(test, n=n, flags=(Flag.FOLDED,) if self.ratings.n_labels > 2 else ())
 
@@ -240,6 +248,8 @@ def pairs_of(raters: tuple[str, ...], gold: str | None) -> list[tuple[str, str]]
 
 
 def _p_values(test: McNemar, *, n: int, flags: tuple[Flag, ...]) -> dict[str, Statistic]:
+    if n == 0:
+        return dict.fromkeys(("mcnemar_exact_p", "mcnemar_midp"), Undefined(Reason.NO_OVERLAP))
     marked = flags if test.is_valid else (*flags, Flag.INVALID_UNDER_CLUSTERING)
     found: dict[str, Statistic] = {
         "mcnemar_exact_p": Value(value=test.exact_p, n=n, method=Method.EXACT_TEST, flags=marked),

@@ -24,15 +24,18 @@ MOST_IN_PAIRS = 1500
 type _Analytic = Callable[[float, int], tuple[float, float] | None]
 
 
-def score_measures(numbers: Floats) -> list[Measure[PairSums]]:
+def score_measures(numbers: Floats, *, table: Floats) -> list[Measure[PairSums]]:
     """Return the statistics of two raters' scores, where label k is the score `numbers[k]` (q,).
 
-    All of them are functions of the table, so that they resample as everything else does.
+    All of them are functions of the table, so that they resample as everything else does. `table` (q, q) is that
+    of all units: scores are taken from its mean, so that neither large ones nor labels that neither rater gave
+    cancel what the two differ by.
     """
     cells = len(numbers) ** 2
     first, second = np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
+    middle = _middle(numbers, table)
     each_cell = np.arange(cells, dtype=np.int32)
-    moments = correlation.moments_of(first, second, each_cell, n_clusters=cells)
+    moments = correlation.moments_of(first, second, each_cell, n_clusters=cells, middle=middle)
     order = np.argsort(numbers)
     of_moments = {
         "pearson": (correlation.pearson, correlation.pearson_interval),
@@ -55,7 +58,8 @@ def score_measures(numbers: Floats) -> list[Measure[PairSums]]:
         _correlation(name, partial(_of_ordered, of, order), analytic)
         for name, (of, analytic) in of_tables.items()
     ]
-    columns = np.column_stack([np.ones(cells), first, second, (first + second) ** 2, first**2 + second**2])
+    one, other = first - middle, second - middle
+    columns = np.column_stack([np.ones(cells), one, other, (one + other) ** 2, one**2 + other**2])
     return measures + [_icc_of_pair(form, columns) for form in IccForm]
 
 
@@ -253,6 +257,11 @@ def _reason(n: float) -> Reason:
     if n == 0:
         return Reason.NO_OVERLAP
     return Reason.TOO_FEW if n < 2 else Reason.CONSTANT
+
+
+def _middle(numbers: Floats, table: Floats) -> float:
+    given = table.sum(axis=0) + table.sum(axis=1)
+    return float(given @ numbers / given.sum()) if given.sum() > 0 else 0.0
 
 
 def _flat(tables: Floats) -> Floats:

@@ -77,7 +77,7 @@ def _tables(report: Report) -> Iterator[TextTable]:
         columns = _WITH_GOLD if kept[0].raters[0] == report.gold else _WITHOUT_GOLD
         target = lowest if fold.value.endswith("fail") else highest
         title = f"Two labels: what lies between {lowest} and {highest} as {target}"
-        yield _pairs(kept, columns, title=title, positive=highest)
+        yield _pairs(kept, columns, title=title, positive=kept[0].positive)
     if report.sensitivity:
         title = "Over units with two or more ratings only"
         yield _in_full(title, report.sensitivity, positive=positive)

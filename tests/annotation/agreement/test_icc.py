@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.agreement.icc import IccForm, icc_intervals, icc_sums
+from annotation.agreement.icc import IccForm, MeanSquares, icc, icc_intervals, icc_sums
+from annotation.agreement.ratings import Ratings
+from annotation.agreement.report import report
+from annotation.agreement.values import Value
 from tests.annotation.agreement.published import oracle
 
 OF_ORACLE = {
@@ -103,6 +106,51 @@ def test_raters_who_always_agree_reach_one():
     found = sums_of([[1, 1], [2, 2], [5, 5]]).point()
 
     assert set(found.values()) == {1.0}
+
+
+def test_what_rounding_leaves_of_a_denominator_is_no_denominator():
+    # Mean squares 7/30, 0 and 0.7 of three units: 7/30 + (0 - 0.7) / 3 is 0, but not to a float.
+    rows, columns, error = np.array(7 / 30), np.array(0.0), np.array(0.7)
+    squares = MeanSquares(n=np.array(3.0), k=2, rows=rows, columns=columns, error=error, within=error)
+
+    assert rows + (columns - error) / 3 != 0
+    assert math.isnan(float(icc(squares)[IccForm.ICC_AK]))
+
+
+def test_scores_that_have_nothing_in_common_have_no_interval_of_quadrillions():
+    ratings = Ratings.from_codes([[0, 0], [1, 0], [0, 1], [1, 1]], labels=["1", "2"], is_numeric=True)
+
+    found = report(ratings, resamples=400).statistics["icc_ak"]
+
+    assert isinstance(found, Value)
+    ends = [(found.low, found.high)]
+    ends += [(each.low, each.high) for each in (found.jackknife, found.analytic) if each is not None]
+    assert all(end is None or abs(end) < 1e6 for pair in ends for end in pair)
+
+
+def test_no_interval_of_k_raters_turns_its_ends_round():
+    # ICC(A,1) may be as low as below -1, where Spearman and Brown's formula is beyond its pole.
+    crossed = icc_intervals(sums_of([[1, 1], [2, 1], [1, 2], [2, 2]]).mean_squares())
+    single = crossed[IccForm.ICC_A1]
+
+    assert single is not None
+    assert single[0] < -1 < single[1]
+    assert crossed[IccForm.ICC_AK] is None
+
+
+def test_hardly_any_freedom_makes_an_interval_wide_and_not_none_of_a_number():
+    single = icc_intervals(sums_of([[0, 3], [4, 0], [4, 0]]).mean_squares())[IccForm.ICC_A1]
+
+    # As F grows the lower end nears -n MSE / (k MSC + (kn - k - n) MSE), with MSC 25/6 and MSE 49/6.
+    assert single is not None
+    assert single[0] == pytest.approx(-3 * 49 / (2 * 25 + 49))
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=2, max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_every_interval_has_its_low_end_first(matrix):
+    for ends in icc_intervals(sums_of(matrix).mean_squares()).values():
+        assert ends is None or ends[0] <= ends[1]
 
 
 def test_a_resample_of_sums_is_the_statistic_of_the_resampled_units():

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from annotation.agreement.ratings import Fold, Ratings, RatingsError
 from annotation.agreement.report import report
@@ -139,6 +140,16 @@ def test_raters_who_share_no_unit_have_no_overlap():
     json.dumps(found.document(), allow_nan=False)
 
 
+@pytest.mark.parametrize("name", ["mcnemar_exact_p", "mcnemar_midp"])
+def test_raters_who_share_no_unit_are_not_tested_for_a_difference(name):
+    codes = [[0, -1], [1, -1], [-1, 1]]
+
+    for clusters in (None, list("aab")):
+        found = made(Ratings.from_codes(codes, labels=PASS_FAIL, clusters=clusters)).statistics
+        assert found[name] == Undefined(Reason.NO_OVERLAP)
+        assert "mcnemar_clustered_p" not in found
+
+
 @pytest.mark.parametrize("codes", [[[1, 1]], [[0, 1]]])
 def test_single_unit_gives_values_without_interval_and_no_crash(codes):
     found = made(Ratings.from_codes(codes, labels=PASS_FAIL), gold="1")
@@ -199,6 +210,21 @@ def test_partial_is_folded_both_ways():
     assert Flag.FOLDED in value(found.statistics["f1"]).flags
 
 
+def test_folds_take_the_positive_label_of_the_report():
+    ratings = two_raters([[62, 5, 1], [4, 9, 3], [2, 4, 10]], labels=THREE)
+
+    of_pass, of_fail = (made(ratings, gold="gold", positive=label) for label in ("pass", "fail"))
+
+    # Partial as fail: gold fails 84 and the judge 80 of those; gold passes 16 and the judge 10 of those.
+    recalls = [value(each.folds[Fold.FAIL][0].statistics["recall"]).value for each in (of_pass, of_fail)]
+    assert recalls == pytest.approx([10 / 16, 80 / 84])
+    # Partial as pass: gold fails 68 and the judge 62 of those.
+    assert value(of_fail.folds[Fold.PASS][0].statistics["recall"]).value == pytest.approx(62 / 68)
+    for each, positive in ((of_pass, "pass"), (of_fail, "fail")):
+        folds = each.document()["folds"]
+        assert [fold["gold|judge"]["positive"] for fold in folds.values()] == [positive, positive]
+
+
 def test_sensitivity_leaves_out_units_with_one_rating():
     codes = [[1, 1], [0, 0], [1, 0], [1, 1], [1, -1], [1, -1]]
     found = made(Ratings.from_codes(codes, labels=PASS_FAIL))
@@ -229,6 +255,26 @@ def test_mcnemar_is_marked_where_clusters_make_it_invalid():
     assert "mcnemar_clustered_p" in clustered
     # b = 4, c = 8: twice the tail of 4 or fewer of 12 is 2 * 794 / 4096.
     assert value(plain["mcnemar_exact_p"]).value == pytest.approx(2 * 794 / 4096)
+
+
+def test_adjusted_mcnemar_counts_only_clusters_that_both_raters_saw():
+    # Clusters a and b lean by 2 and 1, c by none.
+    codes = [[1, 0], [1, 0], [0, 0], [1, 0], [1, 1], [1, 1], [0, 0]]
+    alone = [[-1, 1]] * 200
+    names = list("aaabbcc")
+
+    shared, among_others = (
+        value(
+            made(Ratings.from_codes(rows, labels=PASS_FAIL, clusters=clusters)).statistics[
+                "mcnemar_clustered_p"
+            ]
+        ).value
+        for rows, clusters in ((codes, names), (codes + alone, [*names, *map(str, range(200))]))
+    )
+
+    # 3^2 / (3/2 * (2^2 + 1^2)) = 1.2.
+    assert shared == pytest.approx(stats.chi2.sf(1.2, 1))
+    assert among_others == pytest.approx(shared)
 
 
 def test_human_ceiling_pools_all_human_pairs_beside_judge_and_human():

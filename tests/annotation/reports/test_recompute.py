@@ -45,8 +45,9 @@ def clusters(n: int, number: int, seed: int = 2) -> np.ndarray:
 def packed(folder: Path, codes: np.ndarray, labels: tuple[str, ...], **settings: Any) -> Path:
     """Write the appendix of ratings into a folder."""
     gold = settings.pop("gold", None)
+    positive = settings.pop("positive", None)
     ratings = Ratings.from_codes(codes, labels=labels, **settings)
-    appendix = file_appendix(ratings, gold=gold, positive=None, seed=11, resamples=60)
+    appendix = file_appendix(ratings, gold=gold, positive=positive, seed=11, resamples=60)
     for name, content in appendix_files(appendix).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -55,6 +56,13 @@ def packed(folder: Path, codes: np.ndarray, labels: tuple[str, ...], **settings:
 
 def numbers(folder: Path) -> dict[str, float | None]:
     return dict(numbers_in(json.loads((folder / "agreement.json").read_text())))
+
+
+def shared_by_few(*, noise: float, shared: int = 12) -> np.ndarray:
+    """Three raters of whom two stop early."""
+    codes = said(84, 3, 3, noise=noise, missing=0)
+    codes[shared:, [0, 2]] = -1
+    return codes
 
 
 @pytest.fixture
@@ -69,6 +77,12 @@ def folder(tmp_path: Path) -> Path:
 SHAPES: dict[str, Callable[[Path], Path]] = {
     "two raters without gaps": lambda to: packed(
         to, said(120, 2, 2, missing=0), ("fail", "pass"), clusters=clusters(120, 30), gold="1"
+    ),
+    "the lowest label is positive": lambda to: packed(
+        to, said(70, 2, 3), THREE, clusters=clusters(70, 25), gold="1", positive="fail"
+    ),
+    "the label between is positive": lambda to: packed(
+        to, said(70, 2, 3), THREE, clusters=clusters(70, 25), gold="1", positive="partial"
     ),
     "units without clusters": lambda to: packed(to, said(80, 3, 3), THREE, gold="2"),
     "many gaps": lambda to: packed(to, said(70, 3, 3, missing=0.5), THREE, clusters=clusters(70, 25)),
@@ -95,12 +109,37 @@ SHAPES: dict[str, Callable[[Path], Path]] = {
     "scores": lambda to: packed(
         to, said(80, 3, 5), FIVE, clusters=clusters(80, 15), is_numeric=True, gold="1"
     ),
+    "scores far from 0, and one rater far from the others": lambda to: packed(
+        to,
+        np.column_stack([said(60, 2, 5), np.where(np.arange(60) == 7, 5, said(60, 1, 5)[:, 0])]),
+        (*(str(1_000_000 + score) for score in range(5)), "1000100"),
+        is_numeric=True,
+    ),
+    "scores that have nothing in common": lambda to: packed(
+        to, np.array([[0, 0], [1, 0], [0, 1], [1, 1]] * 3), ("1", "2"), is_numeric=True
+    ),
+    "four scores that have nothing in common": lambda to: packed(
+        to, np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), ("1", "2"), is_numeric=True
+    ),
+    "scores with hardly any freedom": lambda to: packed(
+        to, np.array([[0, 3], [4, 0], [4, 0]]), FIVE, is_numeric=True
+    ),
     "scores without clusters": lambda to: packed(to, said(80, 3, 5), FIVE, is_numeric=True),
     "scores that are all the same": lambda to: packed(
         to, said(60, 2, 5, noise=0, missing=0), FIVE, is_numeric=True
     ),
     "scores with many levels": lambda to: packed(
         to, said(150, 2, 150, missing=0.05), MANY, clusters=clusters(150, 15), is_numeric=True, gold="1"
+    ),
+    "few clusters in common": lambda to: packed(
+        to, shared_by_few(noise=0.3), THREE, clusters=np.arange(84) // 3, gold="1"
+    ),
+    "all who meet agree, and few meet": lambda to: packed(
+        to, shared_by_few(noise=0), THREE, clusters=np.arange(84) // 3, gold="1"
+    ),
+    "few units in common": lambda to: packed(to, shared_by_few(noise=0.3), THREE, gold="1"),
+    "one cluster in common": lambda to: packed(
+        to, shared_by_few(noise=0.3, shared=3), THREE, clusters=np.arange(84) // 3
     ),
     "numbers that are names": lambda to: packed(to, said(60, 2, 3), ("-1", "0", "2")),
 }

@@ -75,9 +75,14 @@ def _apart(
     samples: Floats, *, patterns: Patterns, scale: Scale, parts: tuple[Pairs, ...], positive: int
 ) -> Found:
     pooled = [_pooled(samples, patterns, scale, pairs, positive=positive) for pairs in parts]
-    if len(pooled) == 1:
-        return Found(values=pooled[0])
-    return Found(values={name: pooled[0][name] - pooled[1][name] for name in NAMES})
+    units = tuple(
+        np.sum([tables_of(samples, patterns, *pair).sum(axis=(1, 2)) for pair in pairs], axis=0)
+        if pairs
+        else np.zeros(len(samples))
+        for pairs in parts
+    )
+    values = pooled[0] if len(pooled) == 1 else {name: pooled[0][name] - pooled[1][name] for name in NAMES}
+    return Found(values=values, compared=dict.fromkeys(NAMES, units))
 
 
 def _pooled(
@@ -116,8 +121,4 @@ def _of_two(
     )
     found = of_raters(samples[:, is_rated], rated, scale)
     of_table = of_pair(tables_of(samples, patterns, *columns), scale, positive=positive)
-    return Found(
-        values=found.values | of_table.values,
-        below=found.below | of_table.below,
-        chance=found.chance | of_table.chance,
-    )
+    return found | of_table

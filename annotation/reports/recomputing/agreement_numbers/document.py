@@ -67,7 +67,7 @@ def document(data: Data, settings: Settings, *, people: Data | None) -> dict[str
     if len(data.labels) > 2 and data.numbers is None:
         shown["folds"] = {
             f"partial_as_{'pass' if as_pass else 'fail'}": pairs_of(
-                data.folded(partial_as_pass=as_pass), settings, positive=1
+                data.folded(partial_as_pass=as_pass), settings, positive=0 if settings.positive == 0 else 1
             )
             for as_pass in (False, True)
         }
@@ -135,16 +135,13 @@ def _two_raters(data: Data, settings: Settings, first: str, second: str, positiv
     blocks, has_gold = patterns.blocks, first == settings.gold
     table = tables_of(blocks.total[None, :], patterns)[0]
     n = int(table.sum())
+    middle = 0.0 if data.numbers is None else scores.middle_of(table, data.numbers)
 
     def statistics(samples: Floats) -> Found:
         found, tables = of_raters(samples, patterns, scale), tables_of(samples, patterns)
         of_tables = of_pair(tables, scale, positive=positive)
-        of_scores = {} if data.numbers is None else scores.of_tables(tables, data.numbers)
-        return Found(
-            values=found.values | of_tables.values | of_scores,
-            below=found.below | of_tables.below,
-            chance=found.chance | of_tables.chance,
-        )
+        of_scores = {} if data.numbers is None else scores.of_tables(tables, data.numbers, middle=middle)
+        return found | of_tables | Found(values=of_scores)
 
     per_block = np.concatenate([np.zeros((0, q, q)), *(tables_of(part, patterns) for part in blocks.each())])
     is_shared = per_block.sum(axis=(1, 2)) > 0
@@ -171,7 +168,9 @@ def _two_raters(data: Data, settings: Settings, first: str, second: str, positiv
         counts = {"tp": tp, "fp": fp, "fn": fn, "tn": n - tp - fp - fn}
         shown["confusion"] = {name: round(float(count)) for name, count in counts.items()}
     lean = per_block[:, positive].sum(axis=1) - per_block[:, :, positive].sum(axis=1)
-    found |= _mcnemar(round(float(fn)), round(float(fp)), lean, n=n, is_clustered=data.cluster_of is not None)
+    found |= _mcnemar(
+        round(float(fn)), round(float(fp)), lean[is_shared], n=n, is_clustered=data.cluster_of is not None
+    )
     return shown | {"statistics": found}
 
 
@@ -235,6 +234,8 @@ def _ranks(matrix: Floats, clusters: Ints | None, settings: Settings) -> dict[st
 
 def _mcnemar(b: int, c: int, lean: Floats, *, n: int, is_clustered: bool) -> dict[str, Any]:
     """Whether one rater says positive more often: b only the first does, c only the second (McNemar 1947)."""
+    if n == 0:
+        return {name: {"value": None} for name in ("mcnemar_exact_p", "mcnemar_midp")}
     at_most, exactly = half_binomial(min(b, c), b + c)
     found: dict[str, Any] = {
         "mcnemar_exact_p": _p_value(min(1.0, 2 * at_most), n),

@@ -27,6 +27,7 @@ class Point:
 
     value: float
     n: int
+    n_telling: int
     below: float | None
     chance: float | None
 
@@ -44,10 +45,12 @@ def estimates(
     """Return what a report says of each named statistic; `width` is the size of what one sample needs."""
     chosen = list(names)
     total = statistics(blocks.total[None, :])
+    telling = _telling(chosen, blocks, statistics)
     points = {
         name: Point(
             value=float(total.values[name][0]),
             n=n,
+            n_telling=telling[name],
             below=float(total.below[name][0]) if name in total.below else None,
             chance=float(total.chance[name][0]) if name in total.chance else None,
         )
@@ -59,18 +62,21 @@ def estimates(
         samples = {name: np.concatenate([part[name] for part in parts]) for name in chosen}
     else:
         samples = {name: np.zeros(0) for name in chosen}
-    jackknife = _jackknife(chosen, blocks, statistics) if 2 <= blocks.n < FEW_BLOCKS else {}
+    few = [name for name in chosen if 2 <= telling[name] < FEW_BLOCKS]
+    jackknife = _jackknife(few, blocks, statistics) if few else {}
     found: dict[str, Any] = {}
     for name, point in points.items():
         if np.isnan(point.value):
             found[name] = {"value": None}
             continue
-        shown = _with_ends(point, name, samples[name], blocks, statistics)
+        shown = _with_ends(
+            point, name, samples[name] if point.n_telling >= 2 else np.zeros(0), blocks, statistics
+        )
         if point.below is not None:
             shown["denominator"] = round(point.below)
         error = jackknife.get(name, np.nan)
         if error > _ALIKE:
-            reach = t_quantile(0.975, blocks.n - 1) * error
+            reach = t_quantile(0.975, point.n_telling - 1) * error
             shown["jackknife"] = {"low": point.value - reach, "high": point.value + reach}
         if analytic and name in analytic:
             low, high = analytic[name]
@@ -97,9 +103,22 @@ def _with_ends(
         used = sum(int(copies @ (part > 0)) for copies, part in _blocks_below(name, blocks, statistics))
         shown["low"], shown["high"] = wilson(round(point.value), max(1, used))
     elif point.chance is not None and is_perfect:
-        worst = 1 - wilson(1.0, blocks.n)[0]
+        worst = 1 - wilson(1.0, max(1, point.n_telling))[0]
         shown["low"], shown["high"] = max(-1.0, 1 - worst / point.chance), 1.0
     return shown
+
+
+def _telling(names: list[str], blocks: Blocks, statistics: Statistics) -> dict[str, int]:
+    """How many blocks hold a unit that two raters rated, of the set of pairs that has the fewest."""
+    counts: dict[str, list[int]] = {}
+    start = 0
+    for part in blocks.each():
+        copies = blocks.copies[start : start + len(part)]
+        start += len(part)
+        for name, compared in statistics(part).compared.items():
+            here = [int(copies @ (units > 0)) for units in compared]
+            counts[name] = [sum(both) for both in zip(counts.get(name, [0] * len(here)), here, strict=True)]
+    return {name: min(counts.get(name, [blocks.n])) for name in names}
 
 
 def _blocks_below(name: str, blocks: Blocks, statistics: Statistics) -> Iterable[tuple[Ints, Floats]]:
@@ -112,9 +131,10 @@ def _blocks_below(name: str, blocks: Blocks, statistics: Statistics) -> Iterable
 
 def _jackknife(names: list[str], blocks: Blocks, statistics: Statistics) -> dict[str, float]:
     """The standard error from leaving each block out once (Efron and Tibshirani 1993, formula 11.5)."""
-    left = statistics(blocks.total - np.concatenate(list(blocks.each()))).values
+    total = blocks.total
+    parts = [statistics(total - part).values for part in blocks.each()]
     found = {}
     for name in names:
-        each = np.repeat(left[name], blocks.copies)
+        each = np.repeat(np.concatenate([part[name] for part in parts]), blocks.copies)
         found[name] = sqrt((blocks.n - 1) / blocks.n * float(((each - each.mean()) ** 2).sum()))
     return found

@@ -18,12 +18,22 @@ class Found:
     """Statistics of a batch of samples by name, nan where undefined; all arrays are (B,).
 
     `below` is the number of units that a share is a share of, `chance` the expected disagreement of a coefficient
-    where the worst disagreement of a unit is 1.
+    where the worst disagreement of a unit is 1, `compared` how many units two raters rated, for each set of pairs
+    that is compared.
     """
 
     values: dict[str, Floats] = field(default_factory=dict)
     below: dict[str, Floats] = field(default_factory=dict)
     chance: dict[str, Floats] = field(default_factory=dict)
+    compared: dict[str, tuple[Floats, ...]] = field(default_factory=dict)
+
+    def __or__(self, other: Found) -> Found:
+        return Found(
+            values=self.values | other.values,
+            below=self.below | other.below,
+            chance=self.chance | other.chance,
+            compared=self.compared | other.compared,
+        )
 
     def share(self, name: str, above: Floats, below: Floats) -> None:
         self.values[name], self.below[name] = ratio(above, below), below
@@ -79,6 +89,7 @@ def of_raters(samples: Floats, patterns: Patterns, scale: Scale) -> Found:
             f"brennan_prediger{suffix or '_pabak'}", observed, np.full(len(units), weights.mean())
         )
     _add_alphas(found, samples, patterns, scale)
+    found.compared.update(dict.fromkeys(found.values, (paired,)))
     return found
 
 
@@ -99,6 +110,7 @@ def of_pair(tables: Floats, scale: Scale, *, positive: int) -> Found:
     found.values["pe_cohen"] = 1 - chance
     least = 1 - np.minimum(first, second).sum(axis=1)
     found.values["cohen_kappa_max"] = 1 - ratio(least, chance)
+    found.compared.update(dict.fromkeys(found.chance, (n,)))
     tp = tables[:, positive, positive]
     _add_rates(found, tp=tp, fp=columns[:, positive] - tp, fn=rows[:, positive] - tp, n=n)
     return found

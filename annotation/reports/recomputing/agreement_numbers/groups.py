@@ -42,9 +42,7 @@ def _group(data: Data, codes: Any, clusters: Any, settings: Settings) -> dict[st
     def statistics(samples: Floats) -> Found:
         many = of_raters(samples, patterns, scale)
         two = of_pair(tables_of(samples, patterns), scale, positive=settings.positive)
-        return Found(
-            values=many.values | two.values, below=many.below | two.below, chance=many.chance | two.chance
-        )
+        return many | two
 
     total = patterns.blocks.total[None, :]
     table = tables_of(total, patterns)[0]

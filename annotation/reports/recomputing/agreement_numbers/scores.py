@@ -16,7 +16,13 @@ FORMS = ("icc_1", "icc_c1", "icc_a1", "icc_1k", "icc_ck", "icc_ak")
 _ROUNDING = 1e-12
 
 
-def of_tables(tables: Floats, numbers: Floats) -> dict[str, Floats]:
+def middle_of(table: Floats, numbers: Floats) -> float:
+    """Return the mean of all scores in a table (q, q), from which sums of squares are taken."""
+    given = table.sum(axis=0) + table.sum(axis=1)
+    return float(given @ numbers) / max(1.0, float(given.sum()))
+
+
+def of_tables(tables: Floats, numbers: Floats, *, middle: float) -> dict[str, Floats]:
     """Return the statistics of two raters' scores from their tables (B, q, q)."""
     rows, columns, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
     varies = ((rows > 0).sum(axis=1) > 1) & ((columns > 0).sum(axis=1) > 1)
@@ -47,7 +53,7 @@ def of_tables(tables: Floats, numbers: Floats) -> dict[str, Floats]:
         "spearman": _where(varies, _spearman(tables[:, order][:, :, order])),
         "kendall_tau_b": _where(varies, _kendall(tables[:, order][:, :, order])),
     }
-    centred = numbers - numbers.mean()
+    centred = numbers - middle
     one, other = centred[:, None], centred[None, :]
     sums = np.stack(
         [
@@ -119,7 +125,10 @@ def intraclass(sums: Floats, *, raters: int) -> dict[str, Floats]:
         "icc_ck": (rows - error, rows),
         "icc_ak": (rows - error, rows + (columns - error) / n),
     }
-    return {name: above / np.where(below == 0, np.nan, below) for name, (above, below) in parts.items()}
+    found = {name: above / np.where(below == 0, np.nan, below) for name, (above, below) in parts.items()}
+    # Its parts may cancel, and what rounding leaves of them is 0.
+    is_rounding = np.abs(parts["icc_ak"][1]) <= _ROUNDING * (rows + columns / n + error / n)
+    return found | {"icc_ak": np.where(is_rounding, np.nan, found["icc_ak"])}
 
 
 def intraclass_ends(sums: Floats, *, raters: int) -> dict[str, tuple[float, float]]:
@@ -149,7 +158,9 @@ def intraclass_ends(sums: Floats, *, raters: int) -> dict[str, tuple[float, floa
             n * (narrow * rows - error) / (noise + n * narrow * rows),
         )
         found["icc_a1"] = ends
-        found["icc_ak"] = k * ends[0] / (1 + (k - 1) * ends[0]), k * ends[1] / (1 + (k - 1) * ends[1])
+        # Spearman and Brown's formula has no value for k raters beyond its pole.
+        if 1 + (k - 1) * ends[0] > 0 and 1 + (k - 1) * ends[1] > 0:
+            found["icc_ak"] = k * ends[0] / (1 + (k - 1) * ends[0]), k * ends[1] / (1 + (k - 1) * ends[1])
     return found
 
 

@@ -66,7 +66,7 @@ def ends_of_table(table: Floats, whole: Found, scale: Scale, *, data: Data) -> d
         if ends is not None:
             found[name] = ends
     one, other = data.numbers[:, None], data.numbers[None, :]
-    middle = data.numbers.mean()
+    middle = scores.middle_of(table, data.numbers)
     columns = [(table * each).sum() for each in (one * 0 + 1, one - middle, other - middle)]
     squares = [(table * (one + other - 2 * middle) ** 2).sum()]
     squares.append((table * ((one - middle) ** 2 + (other - middle) ** 2)).sum())
