@@ -257,7 +257,7 @@ def test_three_raters_with_gaps_have_every_pair_and_all_together(tmp_path):
 
 def test_formulas_in_names_are_defused_in_csv_and_markup_in_html(tmp_path):
     path = tmp_path / "ratings.json"
-    evil = ["=cmd|' /C calc'!A0", "<script>alert(1)</script>"]
+    evil = ["=cmd+' /C calc'!A0", "<script>alert(1)</script>"]
     ratings = [
         {"unit": unit, "rater": rater, "label": label}
         for unit, labels in (("u1", "pf"), ("u2", "pp"), ("u3", "ff"))
