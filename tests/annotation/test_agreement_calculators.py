@@ -55,10 +55,10 @@ def test_an_empty_check_asks_for_figures(client):
     ("given", "sentence"),
     [
         ({"accuracy": "ninety", "n": "10"}, "is no share"),
-        ({"accuracy": "93.3", "n": "0"}, "Give a whole number from 1 to 100,000"),
-        ({"accuracy": "93.3", "n": ""}, "Give a whole number"),
+        ({"accuracy": "93.3", "n": "0"}, "give a whole number from 1 to 100,000"),
+        ({"accuracy": "93.3", "n": ""}, "give a whole number"),
         ({"precision": "93.3", "n": "10"}, "Too little is printed"),
-        ({"accuracy": "93.3", "n": "10", "tolerance": "-1"}, "Give a number from 0 to 5"),
+        ({"accuracy": "93.3", "n": "10", "tolerance": "-1"}, "give a number from 0 to 5"),
     ],
 )
 def test_what_cannot_be_checked_is_refused_with_the_way_out(client, given, sentence):
@@ -98,7 +98,7 @@ def test_a_plan_compares_numbers_of_outcomes_a_project_and_of_people(client):
         ({"prevalence": "2%%"}, "is no share"),
         ({"recall": "1", "specificity": "1"}, "expect a few mistakes"),
         ({"width": "0"}, "is not between 0 and 1"),
-        ({"per_project": "1.5"}, "Give a whole number"),
+        ({"per_project": "1.5"}, "give a whole number"),
     ],
 )
 def test_what_cannot_be_planned_is_refused_with_the_way_out(client, given, sentence):
