@@ -1,8 +1,9 @@
-"""The demo, whole, through ten sudden deaths of its server: what it prints, what it repeats, what it marked."""
+"""The demo through ten sudden deaths of its server: what it prints, what it repeats, what it marked."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from benchmark.packs.reading import opened_pack
 from benchmark.protocols import samples
 from benchmark.rules.vocabulary import Mark
 from runs.adapters.deployers import find_node
-from tests.samples.asuka_mini_marks import EXPECTED
+from tests.samples.asuka_mini_marks import EXPECTED, Marks
 from tests.whole.bench import Bench
 from tests.whole.published import need_chromium
 
@@ -32,6 +33,8 @@ pytestmark = [
 KILLS = 10
 SEED = 20
 CANDIDATE = "recorded"
+# The whole demo takes ten minutes of two processors; `make soak` runs it, a test of every day one task's three rounds.
+TASKS = ("score-atlas",) if not os.environ.get("PROOFROOM_WHOLE_DEMO") else ()
 AT_LEAST = "select 1 where (select count(*) from runs_verdict) >= ?"
 
 
@@ -68,12 +71,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
         bench.command("demo", "--prepare")
         for moment in moments:
             already = verdicts(bench)
-            bench.server = bench.begun("demo", "--port", "0")
+            bench.server = bench.begun("demo", "--port", "0", *chosen())
             bench.wait_for(AT_LEAST, max(moment, already + 1), within=300)
             time.sleep(dice.uniform(0.0, 1.5))
             bench.kill()
             left.append(bench.leftovers())
-        printed = bench.command("demo", "--no-serve", timeout=1500)
+        printed = bench.command("demo", "--no-serve", *chosen(), timeout=1500)
         yield Demo(bench=bench, run="1", printed=printed, left=left)
     finally:
         bench.end_all()
@@ -104,9 +107,9 @@ def test_the_demo_prints_the_numbers_of_each_round_that_the_report_gives(demo):
     rows = {line.split()[0]: line.split() for line in demo.printed.splitlines() if line.startswith("R")}
 
     for at in demo.report()["per_round"]:
-        words = rows[f"R{at['round']}"]
-        # R1 37.2 ±16.9 50.9 ±11.7 0.0 ±0.0 73.5 ±10.6 0 0
-        assert [float(words[place]) for place in (1, 3, 5, 7)] == [
+        # R1 37.2 ±16.9 50.9 ±11.7 0.0 ±0.0 73.5 ±10.6 0 0, where one task has no ±
+        words = [word for word in rows[f"R{at['round']}"] if not word.startswith("±")]
+        assert [float(word) for word in words[1:5]] == [
             pytest.approx(100 * at[name]["value"], abs=0.05)
             for name in (
                 "task_pass_rate",
@@ -115,7 +118,7 @@ def test_the_demo_prints_the_numbers_of_each_round_that_the_report_gives(demo):
                 "implemented_rate",
             )
         ]
-        assert float(words[9]) == at["regressions"]["value"]
+        assert float(words[5]) == at["regressions"]["value"]
 
 
 def test_every_mark_of_the_demo_is_the_one_worked_out_by_hand(demo):
@@ -154,12 +157,24 @@ def test_the_report_of_the_demo_compiles(demo, tmp_path):
     assert (tmp_path / "report.pdf").stat().st_size > 1000
 
 
+def chosen() -> tuple[str, ...]:
+    return ("--tasks", ",".join(TASKS)) if TASKS else ()
+
+
+def expected() -> dict[tuple[str, int], Marks]:
+    """The marks worked out by hand, by task and round of this run."""
+    return {
+        (task, round_): criteria
+        for (candidate, task, round_), criteria in EXPECTED.items()
+        if candidate == CANDIDATE and (not TASKS or task in TASKS)
+    }
+
+
 def executed() -> int:
-    """How many outcomes a browser looks at in the whole demo."""
+    """How many outcomes a browser looks at in the run."""
     return sum(
         mark is not Mark.SKIPPED
-        for (candidate, _, _), criteria in EXPECTED.items()
-        if candidate == CANDIDATE
+        for criteria in expected().values()
         for marks in criteria.values()
         for mark in marks
     )
@@ -191,6 +206,7 @@ def marks_file() -> dict[str, Any]:
                 ],
             }
             for task in tasks
+            if not TASKS or task.key in TASKS
         ],
         "rounds": [
             {
@@ -201,7 +217,6 @@ def marks_file() -> dict[str, Any]:
                     for key, marks in criteria.items()
                 },
             }
-            for (candidate, task, round_), criteria in EXPECTED.items()
-            if candidate == CANDIDATE
+            for (task, round_), criteria in expected().items()
         ],
     }

@@ -7,6 +7,7 @@ import secrets
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class Command(Door):
         parser.add_argument(
             "--prepare", action="store_true", help="Import the samples and make the account, no more."
         )
+        parser.add_argument("--tasks", metavar="KEYS", help="Run these tasks alone, separated by commas.")
         parser.add_argument("--host", default="127.0.0.1", help="Address to listen on.")
         parser.add_argument("--port", type=int, default=8000, help="0 takes a free one.")
 
@@ -59,7 +61,7 @@ class Command(Door):
         self._annotators = demonstration.annotators(ANNOTATORS, password=password)
         if options["prepare"]:
             return
-        run = self._run(benchmark)
+        run = self._run(benchmark, tasks=options["tasks"].split(",") if options["tasks"] else None)
         if bound is None:
             work_until_over(run, say=self.say)
             self._report(run)
@@ -79,12 +81,15 @@ class Command(Door):
             self.say(f"Sample benchmark {benchmark} is there: {benchmark.tasks.count()} tasks.")
         return imported[0]
 
-    def _run(self, benchmark: Benchmark) -> Run:
+    def _run(self, benchmark: Benchmark, *, tasks: Sequence[str] | None) -> Run:
         """The demo's run: the earlier one where there is one, so that repeating is harmless."""
         runs = Run.objects.filter(benchmark=benchmark, name=NAME)
         run = runs.exclude(state=RunState.CANCELLED).order_by("-pk").first()
         if run is None:
-            checked = launching.plan(benchmark, agent="replay", by_operator=True)
+            try:
+                checked = launching.plan(benchmark, agent="replay", tasks=tasks, by_operator=True)
+            except launching.BadLaunch as problem:
+                self.bad_input(str(problem))
             run = launching.launch(checked, name=NAME)
             self.say(f"Run {run.pk} was launched.")
         elif run.state == RunState.PAUSED:
