@@ -10,10 +10,10 @@ from annotation.agreement.groups import GroupAgreement, group_agreements
 from annotation.agreement.ratings import Ratings
 from annotation.agreement.report import Report
 from annotation.agreement.report_parts import PairReport
-from annotation.agreement.values import Statistic, Value
-from annotation.reports.chart_parts import Chart, ForestRow, Kind, Panel, Scale
-from annotation.reports.charts import confusion, forest
-from annotation.reports.score_charts import scatter
+from annotation.reports.chart_parts import Chart
+from annotation.reports.charts import confusion
+from annotation.reports.forests import ForestWords, agreement_forest, share_of
+from annotation.reports.score_charts import difference_drawn, scatter
 from annotation.reports.svg import as_svg
 
 MOST_LABELS_DRAWN = 6
@@ -100,9 +100,7 @@ def _scatter(pair: PairReport, ratings: Ratings, *, name: str) -> Figure:
     first, second = pair.raters
     scores = ratings.pair(first, second).scores
     assert ratings.numbers is not None
-    # The chart draws second minus first, the statistics are of first minus second.
-    bias, *limits = (_negated(pair.statistics.get(each)) for each in ("bias", "limit_high", "limit_low"))
-    drawn = (limits[0], limits[1]) if limits[0] is not None and limits[1] is not None else None
+    bias, drawn = difference_drawn(pair.statistics)
     words = f"Scores of {first} and {second} on {pair.n:,} units."
     if bias is not None and drawn is not None:
         words += (
@@ -124,42 +122,18 @@ def _scatter(pair: PairReport, ratings: Ratings, *, name: str) -> Figure:
 def _forest(
     pair: PairReport, report: Report, by: str, groups: Sequence[GroupAgreement], *, name: str
 ) -> Figure:
-    share = "po" if len(report.labels) > 2 else "accuracy"
-    rows = [ForestRow(name="All units", n=pair.n, kind=Kind.ALL)]
-    rows += [ForestRow(name=group.name, n=group.n) for group in groups]
-    every = [pair.statistics, *(group.statistics for group in groups)]
-    shares: list[Statistic | None] = [found[share] for found in every]
-    kappas: list[Statistic | None] = [found["cohen_kappa"] for found in every]
-    baselines = [_value(found["always_pass_accuracy"]) for found in every]
-    if report.ceiling is not None:
-        between = report.ceiling.human_human
-        n = next((each.n for each in between.values() if isinstance(each, Value)), 0)
-        rows.append(ForestRow(name="Person – person", n=n, kind=Kind.CEILING))
-        shares.append(between["po"])
-        kappas.append(between["cohen_kappa"])
-        baselines.append(None)
-    title = "Exact agreement" if share == "po" else "Accuracy"
+    _, title = share_of(len(report.labels))
     words = (
         f"{title} and Cohen's kappa of {pair.raters[1]} against {pair.raters[0]} by {by}, with 95% intervals. "
         f"Ticks mark the accuracy of always saying {report.positive}."
     )
-    panels = [
-        Panel(
-            title=title,
-            scale=Scale.SHARE,
-            estimates=tuple(shares),
-            baselines=tuple(baselines),
-            baseline_words=f"always {report.positive}",
-        ),
-        Panel(title="Cohen's kappa", scale=Scale.COEFFICIENT, estimates=tuple(kappas)),
-    ]
-    return Figure(name=name, caption=words, chart=forest(rows, panels, width=_WIDE, words=words))
-
-
-def _value(statistic: Statistic | None) -> float | None:
-    return statistic.value if isinstance(statistic, Value) else None
-
-
-def _negated(statistic: Statistic | None) -> float | None:
-    value = _value(statistic)
-    return None if value is None else -value
+    chart = agreement_forest(
+        pair.statistics,
+        groups,
+        report.ceiling,
+        n=pair.n,
+        n_labels=len(report.labels),
+        words=ForestWords(whole="All units", positive=report.positive, finding=words),
+        width=_WIDE,
+    )
+    return Figure(name=name, caption=words, chart=chart)

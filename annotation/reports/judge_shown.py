@@ -11,8 +11,9 @@ from annotation.agreement.intervals import FEW_CLUSTERS
 from annotation.agreement.report import Report
 from annotation.agreement.values import Statistic, Undefined, Value
 from annotation.reports.campaign_findings import By, Comparison, Folding
-from annotation.reports.chart_parts import Chart, ForestRow, Kind, Panel, Scale
-from annotation.reports.charts import forest, written
+from annotation.reports.chart_parts import Chart, Scale
+from annotation.reports.charts import written
+from annotation.reports.forests import ForestWords, agreement_forest
 from benchmark.display import UNDEFINED, points, whole
 
 WIDTHS = (884, 620, 340)
@@ -122,41 +123,17 @@ def forest_of(
     width: int,
 ) -> Chart:
     """Draw accuracy and kappa of all outcomes, of each group and between people; groups lead to `hrefs`."""
-    name = "po" if compared.ratings.n_labels > 2 else "accuracy"
-    found = compared.pair.statistics
-    rows = [ForestRow(name="All outcomes", n=compared.pair.n, kind=Kind.ALL)]
-    rows += [
-        ForestRow(name=group.name, n=group.n, href=href)
-        for group, href in zip(groups, hrefs or [""] * len(groups), strict=True)
-    ]
-    accuracies: list[Statistic | None] = [found[name], *(group.statistics[name] for group in groups)]
-    kappas: list[Statistic | None] = [
-        found["cohen_kappa"],
-        *(group.statistics["cohen_kappa"] for group in groups),
-    ]
-    always = [found["always_pass_accuracy"], *(group.statistics["always_pass_accuracy"] for group in groups)]
-    baselines = [each.value if isinstance(each, Value) else None for each in always]
-    if ceiling is not None:
-        between = ceiling.human_human
-        n = next((each.n for each in between.values() if isinstance(each, Value)), 0)
-        rows.append(ForestRow(name="Person – person", n=n, kind=Kind.CEILING))
-        accuracies.append(between["po"])
-        kappas.append(between["cohen_kappa"])
-        baselines.append(None)
-    return forest(
-        rows,
-        [
-            Panel(
-                title="Exact agreement" if name == "po" else "Accuracy",
-                scale=Scale.SHARE,
-                estimates=tuple(accuracies),
-                baselines=tuple(baselines),
-                baseline_words="always Pass",
-            ),
-            Panel(title="Cohen's kappa", scale=Scale.COEFFICIENT, estimates=tuple(kappas)),
-        ],
+    return agreement_forest(
+        compared.pair.statistics,
+        groups,
+        ceiling,
+        n=compared.pair.n,
+        n_labels=compared.ratings.n_labels,
+        words=ForestWords(
+            whole="All outcomes", positive="Pass", finding=_forest_words(compared, groups, by=by)
+        ),
         width=width,
-        words=_forest_words(compared, groups, by=by),
+        hrefs=hrefs,
     )
 
 

@@ -11,7 +11,7 @@ from annotation.agreement.values import Statistic, Value
 from annotation.calibration import Answer
 from annotation.reports.chart_parts import Block, Chart, DriftLine, Scale
 from annotation.reports.judge_shown import Stat, under, value_words
-from annotation.reports.score_charts import drift, scatter
+from annotation.reports.score_charts import difference_drawn, drift, scatter
 from annotation.reports.statistic_names import interval_text, value_text, words_of
 from benchmark.display import MINUS
 
@@ -85,10 +85,7 @@ def score_charts(
     pair = ratings.pair(first, second)
     scores = pair.scores
     n = len(scores)
-    # Statistics are of first minus second; the chart has the second on the upright axis.
-    bias = _negative(statistics.get("bias"))
-    low, high = _negative(statistics.get("limit_high")), _negative(statistics.get("limit_low"))
-    limits = (low, high) if low is not None and high is not None else None
+    bias, limits = difference_drawn(statistics)
     concordance = statistics.get("ccc")
     words = f"{n:,} scores of {first} and {second}."
     if bias is not None and limits is not None:
@@ -141,10 +138,6 @@ def _columns(report: Report) -> tuple[str, ...]:
     if report.statistics.get("icc_a1") is not None:
         return ("icc_a1", "pearson", "ccc", "bias", "mae")
     return ("po", "cohen_kappa", "gwet_ac1", "p_neg")
-
-
-def _negative(statistic: Statistic | None) -> float | None:
-    return -statistic.value if isinstance(statistic, Value) else None
 
 
 def _signed(difference: float) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from annotation.agreement.intervals import wilson
+from annotation.agreement.values import Statistic, Value
 from annotation.reports.chart_parts import Anchor, Chart, DriftLine, Ink, Voice
 from annotation.reports.charts import CHARACTER, Drawing, Place, circle, num, shortened, square, triangle
 
@@ -13,6 +14,18 @@ _LINES = (Ink.LINE_FIRST, Ink.LINE_SECOND, Ink.LINE_THIRD)
 _MARKS = (Ink.MARK_FIRST, Ink.MARK_SECOND, Ink.MARK_THIRD)
 _SHAPES = (circle, square, triangle)
 _LABELS_APART = 15
+
+
+def difference_drawn(statistics: Mapping[str, Statistic]) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the mean difference of two raters' scores and its limits of agreement as a scatter draws them.
+
+    Statistics are of the first minus the second; the chart has the second on its upright axis.
+    """
+    bias, low, high = (
+        -each.value if isinstance(each, Value) else None
+        for each in map(statistics.get, ("bias", "limit_high", "limit_low"))
+    )
+    return bias, (low, high) if low is not None and high is not None else None
 
 
 def drift(lines: Sequence[DriftLine], *, width: int, words: str) -> Chart:
