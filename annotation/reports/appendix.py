@@ -18,7 +18,7 @@ from annotation.agreement.values import Undefined
 from annotation.models import Campaign
 from annotation.reports.campaign_agreement import CampaignMarks, report_of
 from annotation.reports.figures import Figure, Groups, figures_of, groups_of
-from annotation.reports.formats import csv_text, latex_table
+from annotation.reports.formats import LATEX_HEAD, csv_text, latex_table
 from annotation.reports.frozen_ratings import FrozenRatings, frozen_file, frozen_marks, ratings_csv
 from annotation.reports.methods import methods_paragraph
 from annotation.reports.tables import facts_of, tables_of
@@ -172,14 +172,7 @@ def _document(found: Report, *, tables: str, methods: str, figures: Sequence[Fig
         for figure in figures
         for width in ("" if figure.chart.width > 600 else "0.5",)
     )
-    return rf"""\documentclass[a4paper,10pt]{{article}}
-\usepackage[margin=2cm]{{geometry}}
-\usepackage[T1]{{fontenc}}
-\usepackage[utf8]{{inputenc}}
-\usepackage{{textcomp}}
-\usepackage{{booktabs}}
-\usepackage{{longtable}}
-\usepackage{{graphicx}}
+    return rf"""{LATEX_HEAD}
 % More floats than a paper usually has.
 \extrafloats{{200}}
 \begin{{document}}

@@ -37,6 +37,16 @@ COLUMNS = (
     "always_fail_accuracy",
 )
 
+LATEX_HEAD = r"""\documentclass[a4paper,10pt]{article}
+\usepackage[margin=2cm]{geometry}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{textcomp}
+\usepackage{booktabs}
+\usepackage{longtable}
+\usepackage{graphicx}"""
+"""What begins a document with these tables that compiles by itself with pdflatex."""
+
 
 class AgreementFormat(StrEnum):
     """What a report can be had as."""
@@ -88,14 +98,7 @@ def latex_text(report: Report) -> str:
     tables = "\n\n".join(latex_table(table) for table in tables_of(report))
     facts = "\n".join(rf"  \item {escaped(fact)}" for fact in (*facts_of(report), *report.warnings))
     methods = " ".join(escaped(sentence) for sentence in report.methods.values())
-    return rf"""\documentclass[a4paper,10pt]{{article}}
-\usepackage[margin=2cm]{{geometry}}
-\usepackage[T1]{{fontenc}}
-\usepackage[utf8]{{inputenc}}
-\usepackage{{textcomp}}
-\usepackage{{booktabs}}
-\usepackage{{longtable}}
-\usepackage{{graphicx}}
+    return rf"""{LATEX_HEAD}
 \begin{{document}}
 \section*{{Agreement}}
 \begin{{itemize}}
