@@ -11,13 +11,12 @@ from ninja.responses import Status
 
 from annotation import blindness, presence, queue, reading, saving, submitting
 from annotation.agreement.ratings import RatingsError
-from annotation.export_sight import sight_on_campaign
 from annotation.models import Assignment, Campaign
+from annotation.reports.asked import campaign_compared
 from annotation.reports.campaign_agreement import read_marks
 from annotation.reports.campaign_findings import content_key, kept_report
 from annotation.texts import storable
 from annotation.times import moment
-from annotation.vocabulary import CampaignState
 from people import audit
 from people.roles import require_lead, roles_of
 
@@ -79,8 +78,7 @@ def agreement(request: HttpRequest, campaign_id: int, scale: str = "") -> Status
     `scale` names one of several scales where ratings were asked.
     """
     require_lead(request.user)
-    campaign = get_object_or_404(Campaign.objects.exclude(state=CampaignState.DRAFT), pk=campaign_id)
-    sight_on_campaign(_user(request), campaign)
+    campaign = campaign_compared(_user(request), campaign_id)
     try:
         marks = read_marks(campaign, scale=scale)
         report = kept_report(campaign, marks, key=content_key(campaign, marks))

@@ -25,6 +25,7 @@ from annotation.agreement.cluster_variance import (
     variance_over_clusters,
     within_strata,
 )
+from annotation.agreement.sums import quotient
 
 _NOTHING = 1e-12
 
@@ -140,16 +141,16 @@ def estimates(totals: Floats) -> Estimates:
     estimate has the slope cov / var. It is kept within [0, 1]. (PPI++, on power tuning)
     """
     w, wf, v, vy, vf, vyy, vyf, vff = np.moveaxis(totals, -1, 0)
-    people, seen = _ratio(vy, v), _ratio(vf, v)
-    var_people = _ratio(vyy, v) - people * people
-    var_judge = _ratio(vff, v) - seen * seen
-    covariance = _ratio(vyf, v) - people * seen
+    people, seen = quotient(vy, v), quotient(vf, v)
+    var_people = quotient(vyy, v) - people * people
+    var_judge = quotient(vff, v) - seen * seen
+    covariance = quotient(vyf, v) - people * seen
     best = np.divide(covariance, var_judge, out=np.zeros_like(covariance), where=var_judge > _NOTHING)
     return Estimates(
-        raw=_ratio(wf, w),
+        raw=quotient(wf, w),
         people=people,
         judge_seen=seen,
-        separation=_ratio(covariance, np.where(var_people > _NOTHING, var_people, 0.0)),
+        separation=quotient(covariance, np.where(var_people > _NOTHING, var_people, 0.0)),
         power=np.clip(best, 0.0, 1.0),
     )
 
@@ -207,15 +208,15 @@ def separation_variance(sums: Floats, found: Estimates) -> Floats:
     crossed = vyf - people * vf - seen * vy + people * seen * v
     squared = vyy - 2 * people * vy + people * people * v
     whole = squared.sum(axis=-1, keepdims=True)
-    influence = _ratio(crossed - slope * squared, whole)
+    influence = quotient(crossed - slope * squared, whole)
     return variance_over_clusters(influence, _share(sums, Column.V))
 
 
 def share_variance(part: Floats, whole: Floats) -> Floats:
     """Return the variance over clusters, (...), of sum(part) / sum(whole), both (..., C)."""
     total = whole.sum(axis=-1, keepdims=True)
-    share = _ratio(part.sum(axis=-1, keepdims=True), total)
-    return variance_over_clusters(_ratio(part - share * whole, total), _ratio(whole, total))
+    share = quotient(part.sum(axis=-1, keepdims=True), total)
+    return variance_over_clusters(quotient(part - share * whole, total), quotient(whole, total))
 
 
 def _residual_parts(marks: Marks, found: Estimates, estimator: Estimator) -> Floats:
@@ -232,12 +233,6 @@ def _residual_parts(marks: Marks, found: Estimates, estimator: Estimator) -> Flo
     residual = people - found.slope(estimator)[..., None] * seen
     parts: Floats = v * residual / v.sum(axis=-1, keepdims=True)
     return parts
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    part, whole = np.broadcast_arrays(part, whole)
-    ratio: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
-    return ratio
 
 
 def _total(sums: Floats, column: Column) -> Floats:

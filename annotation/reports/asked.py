@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from django.shortcuts import get_object_or_404
+
 from annotation.agreement.report import Report
+from annotation.export_sight import sight_on_campaign
 from annotation.models import Campaign
 from annotation.reports.campaign_agreement import CampaignMarks
 from annotation.reports.campaign_findings import By, Comparison, Folding, comparison
 from annotation.reports.compared_outcomes import Narrowed, Show
 from annotation.texts import row_key
-from annotation.vocabulary import MarkSet
+from annotation.vocabulary import CampaignState, MarkSet
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +68,16 @@ class Asked:
             "group": narrowed.group,
         } | changed
         return "?" + urlencode({name: value for name, value in values.items() if value})
+
+
+def campaign_compared(user: User | AnonymousUser, campaign_id: int) -> Campaign:
+    """Return a campaign whose agreement a person may see. Raises Http404, or Refused where it is hidden.
+
+    As for an export: what is told here is as much as its files tell.
+    """
+    campaign = get_object_or_404(Campaign.objects.exclude(state=CampaignState.DRAFT), pk=campaign_id)
+    sight_on_campaign(user, campaign)
+    return campaign
 
 
 def with_scale(campaign: Campaign, asked: Asked) -> Asked:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.agreement.ratings import RatingsError
 from annotation.agreement.report import Report
-from annotation.export_sight import sight_on_campaign
 from annotation.models import Annotation, Assignment, Campaign
-from annotation.reports.asked import Asked, chosen_comparison, with_scale
+from annotation.reports.asked import Asked, campaign_compared, chosen_comparison, with_scale
 from annotation.reports.campaign_agreement import CampaignMarks, read_marks
 from annotation.reports.campaign_corrected import corrected_runs, judged_outcomes
 from annotation.reports.campaign_findings import content_key, kept, kept_ceiling, kept_groups, kept_report
@@ -24,7 +23,7 @@ from annotation.reports.judge_page import corrected_context, judge_context, judg
 from annotation.reports.judge_shown import WIDTHS, forest_of
 from annotation.reports.people_page import drift_context, people_context
 from annotation.reports.svg import as_svg
-from annotation.vocabulary import AssignmentState, CampaignState, MarkSet
+from annotation.vocabulary import AssignmentState, MarkSet
 from benchmark.display import whole
 from people import audit
 from people.roles import leads_only
@@ -34,7 +33,7 @@ from people.roles import leads_only
 @require_safe
 def agreement(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Show how far the judge of a campaign can be believed, and the outcomes on which it differs from people."""
-    campaign = _campaign(request, campaign_id)
+    campaign = campaign_compared(request.user, campaign_id)
     asked = with_scale(campaign, Asked.of(request.GET.dict()))
     context = _frame(campaign, asked)
     try:
@@ -61,7 +60,7 @@ def agreement(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @require_safe
 def agreement_file(request: HttpRequest, campaign_id: int, file: str, extension: str) -> HttpResponse:
     """Send the report or a chart of it as a file."""
-    campaign = _campaign(request, campaign_id)
+    campaign = campaign_compared(request.user, campaign_id)
     asked = with_scale(campaign, Asked.of(request.GET.dict()))
     if (file, extension) not in _FILES:
         raise Http404("There is no such file.")
@@ -78,13 +77,6 @@ def agreement_file(request: HttpRequest, campaign_id: int, file: str, extension:
     answer = HttpResponse(text, content_type=_TYPES[extension])
     answer["Content-Disposition"] = f'attachment; filename="campaign-{campaign.pk}-{file}.{extension}"'
     return answer
-
-
-def _campaign(request: HttpRequest, campaign_id: int) -> Campaign:
-    campaign = get_object_or_404(Campaign.objects.exclude(state=CampaignState.DRAFT), pk=campaign_id)
-    # As for an export: the page tells as much as the files do.
-    sight_on_campaign(request.user, campaign)
-    return campaign
 
 
 def _frame(campaign: Campaign, asked: Asked) -> dict[str, Any]:
