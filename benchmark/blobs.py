@@ -14,6 +14,8 @@ from typing import IO, cast
 from django.core.files import File
 from django.core.files.storage import Storage, storages
 
+from benchmark.whole_files import whole_file
+
 DIGEST = re.compile(r"[0-9a-f]{64}")
 CHUNK = 1 << 20
 
@@ -87,14 +89,9 @@ def chunks_of(digest: str) -> Iterator[bytes]:
 
 def copy_to(digest: str, target: Path) -> None:
     """Write a blob to `target`, whole or not at all. Raises BlobMissing."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as out:
-            for chunk in chunks_of(digest):
-                out.write(chunk)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(target) as out:
+        for chunk in chunks_of(digest):
+            out.write(chunk)
 
 
 def _store(digest: str, content: IO[bytes]) -> None:

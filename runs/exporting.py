@@ -15,6 +15,7 @@ from django.db.models import Max
 
 from benchmark.rules.marks import criterion_mark
 from benchmark.rules.vocabulary import Mark, Role
+from benchmark.whole_files import whole_file
 from runs.models import Judging, Round, Run, Verdict
 
 SCHEMA = "proofroom/results/1"
@@ -54,9 +55,8 @@ def write_results(run: Run, folder: Path, *, judge: str | None = None) -> int:
 def write_result(target: Path, document: dict[str, Any]) -> None:
     """Write one result file, whole or not at all, and the folders above it. Raises OSError."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.part")
-    part.write_text(result_text(document), encoding="utf-8")
-    part.replace(target)
+    with whole_file(target) as out:
+        out.write(result_text(document).encode())
 
 
 def result_text(document: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmark.management.door import Door
+from benchmark.whole_files import whole_file
 
 
 def write_output(door: Door, text: str, *, path: str | None) -> None:
@@ -18,10 +19,8 @@ def write_output(door: Door, text: str, *, path: str | None) -> None:
 
 def write_bytes(door: Door, content: bytes, *, path: str) -> None:
     """Write to `path`, which is then whole or not there; ends with exit 2 where that cannot be written."""
-    target = Path(path)
-    part = target.with_name(f".{target.name}.part")
     try:
-        part.write_bytes(content)
-        part.replace(target)
+        with whole_file(Path(path)) as out:
+            out.write(content)
     except OSError as error:
         door.bad_input(f"{path!r} cannot be written: {error.strerror}.")

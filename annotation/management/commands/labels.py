@@ -14,6 +14,7 @@ from annotation.export_sight import Sight
 from annotation.exporting import ExportKind
 from annotation.management.campaign_door import CampaignDoor, whole_number
 from annotation.models import Assignment, Campaign
+from benchmark.whole_files import whole_file
 from people import audit
 from runs.exporting import write_result
 
@@ -122,8 +123,5 @@ def _write_table(
         if assignment is None
         else downloads.assignment_parts(assignment, kind, sight=Sight.ALL, options=options)
     )
-    part = target.with_name(f".{target.name}.part")
-    with part.open("wb") as out:
-        written = sum(out.write(piece) for piece in parts)
-    part.replace(target)
-    return written
+    with whole_file(target) as out:
+        return sum(out.write(piece) for piece in parts)
