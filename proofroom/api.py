@@ -9,6 +9,7 @@ from typing import Any
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
+from ninja.openapi.docs import ABS_TPL_PATH, Swagger
 from ninja.security import SessionAuth, django_auth
 
 from annotation.api import router as annotation
@@ -17,6 +18,13 @@ from annotation.api_pictures import router as pictures
 from benchmark.api import router as benchmarks
 from people.roles import Refused, require_reader
 from runs.api import router as runs
+
+
+class _OwnDescription(Swagger):
+    """The page of the description with files of this site: nothing is asked of a public server."""
+
+    # django-ninja takes this file where it is not among the apps, and its own choice asks a CDN.
+    template_cdn = str(ABS_TPL_PATH / "swagger.html")
 
 
 class ReaderAuth(SessionAuth):
@@ -50,6 +58,7 @@ api = NinjaAPI(
     description="What pages show, as data. Lists are paged by key; errors are one sentence.",
     auth=django_auth,
     urls_namespace="api-1",
+    docs=_OwnDescription(),
     docs_decorator=_readers_only,
 )
 readers = ReaderAuth()

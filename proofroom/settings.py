@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import secrets
 import sys
@@ -165,6 +166,14 @@ def _sqlite(path: Path) -> dict[str, Any]:
     }
 
 
+def _folder_of(package: str) -> Path:
+    # Found without importing it: as an app, django-ninja would cost every command a third of its start.
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
 DATA_DIR = _folder("PROOFROOM_DATA_DIR", BASE_DIR / "var")
 SECRET_KEY = _secret_key(DATA_DIR)
 DEBUG = _flag("PROOFROOM_DEBUG", default=False)
@@ -178,7 +187,7 @@ LIVE_URL = f"{'wss' if PUBLIC_URL.startswith('https') else 'ws'}://{SITE_HOST}"
 ALLOWED_HOSTS = ["*"]
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # tables are loaded by urls.py, not by every command
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -187,7 +196,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "channels",
     "django_htmx",
-    "ninja",
     "people",
     "benchmark",
     "runs",
@@ -222,7 +230,7 @@ LOGOUT_REDIRECT_URL = "sign_in"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [BASE_DIR / "templates", _folder_of("ninja") / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -256,7 +264,9 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = _folder("PROOFROOM_STATIC_DIR", DATA_DIR / "static")
-STATICFILES_DIRS = [folder for folder in (BASE_DIR / "static",) if folder.is_dir()]
+STATICFILES_DIRS = [
+    folder for folder in (BASE_DIR / "static", _folder_of("ninja") / "static") if folder.is_dir()
+]
 WHITENOISE_USE_FINDERS = True
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -9,6 +9,8 @@ from annotation.views.home import home
 from proofroom.api import api
 from runs.views.signing import sign_in, sign_out
 
+admin.autodiscover()  # here and not at every start: commands show no tables
+
 urlpatterns = [
     path("", home, name="home"),
     path("sign-in/", sign_in, name="sign_in"),
