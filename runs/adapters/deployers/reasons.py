@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from runs.adapters.deployers.answering import NoAnswer, Silence
-from runs.adapters.deployers.listening import is_taken
+from runs.adapters.deployers.steps import OUT_OF_MEMORY
 from runs.adapters.sandboxes import Ending, EndReport
+from runs.adapters.sandboxes.limit_words import of_limit
+from runs.adapters.sandboxes.listening import is_taken
 from runs.errors import StageError
 
 _TAKEN = re.compile(
@@ -56,7 +58,11 @@ def in_words(code: int | None) -> str:
 def _ended(report: EndReport | None) -> str:
     if report is not None and report.ending is Ending.KEEPER_DIED:
         raise StageError("Something killed the process that holds the application; retry the trial.")
+    if report is not None and report.machine_out_of_memory:
+        raise StageError(OUT_OF_MEMORY)
     if report is not None and report.ending is Ending.OUTPUT_LIMIT:
         return "The application wrote more output than is allowed and was ended before it answered."
+    if report is not None and (met := of_limit(report.limits_hit)):
+        return f"The application {met} before it answered."
     code = None if report is None else report.exit_code
     return f"The application ended {in_words(code)} before it answered; the log says why."
