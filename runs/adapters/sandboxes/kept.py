@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Self
 from uuid import uuid4
 
 from runs.adapters.sandboxes.keeper import descendants_of
+from runs.adapters.sandboxes.listening import Listener, listeners_of
 from runs.adapters.sandboxes.marked import VARIABLE, kill_marked
 from runs.adapters.sandboxes.port import Ending, EndReport, StartFailed, Stream
 from runs.adapters.sandboxes.spawner import spawn
@@ -134,6 +135,15 @@ class KeptProcess:
         if self._report is not None or not Path("/proc/self").exists():
             return frozenset()
         return frozenset(descendants_of(self._keeper.pid))
+
+    def listeners(self) -> tuple[Listener, ...]:
+        """Return the TCP ports that the tree listens on; none where this machine does not tell."""
+        return listeners_of(self.processes())
+
+    def address_of(self, listener: Listener) -> str:
+        """Return the listener's own address: at this level its ports are the machine's."""
+        host = f"[{listener.host}]" if listener.only_ipv6 else listener.host
+        return f"http://{host}:{listener.port}"
 
     def poll(self) -> EndReport | None:
         """Return the report once everything has ended, else None."""
