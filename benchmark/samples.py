@@ -61,7 +61,9 @@ def _holds(folder: Path, snapshot: str) -> bool:
         files = snapshots.load(snapshot).files
     except blobs.BlobMissing:
         return False
-    return all((folder / file.path).is_file() and _digest(folder / file.path) == file.digest for file in files)
+    return all(
+        (folder / file.path).is_file() and _digest(folder / file.path) == file.digest for file in files
+    )
 
 
 def _digest(path: Path) -> str:

@@ -14,7 +14,7 @@ from django.db import transaction
 from benchmark.display import counted, duration, file_size, whole
 from benchmark.rules.vocabulary import StageName
 from runs.models import ContainmentRow, Round, Trial
-from runs.ports import Containment, ContainedNote, LimitHit, LimitKind
+from runs.ports import ContainedNote, Containment, LimitHit, LimitKind
 
 MOST_LEFT = 100
 """Ports and paths kept of one use: what leaves more behind is told from what leaves some, no further."""
@@ -156,11 +156,16 @@ class Ledger:
 
 
 def _save(place: _Place, report: Containment) -> None:
-    key = {"round_id": place.round_id, "stage": place.stage, "use": place.use, "level": place.level}
+    key: dict[str, Any] = {
+        "round_id": place.round_id,
+        "stage": place.stage,
+        "use": place.use,
+        "level": place.level,
+    }
     row = ContainmentRow.objects.filter(**key).first()
     if row is not None:
         report = merged(report, report_of(row))
-    facts = {
+    facts: dict[str, Any] = {
         "processes_left": report.processes_left,
         "ports_left": list(report.ports_left),
         "files_left": list(report.files_left),

@@ -326,10 +326,8 @@ def _level(
 def _no_wall(level: SandboxLevel) -> list[str]:
     if level is not SandboxLevel.NONE:
         return []
-    return [
-        "This run is made without a sandbox: its agents and candidates can read and reach whatever the "
-        "account of the bench can. Every page and table of the run will say so."
-    ]
+    reach = "its agents and candidates can read and reach whatever the account of the bench can"
+    return [f"This run is made without a sandbox: {reach}. Every page and table of the run will say so."]
 
 
 def _warnings(tasks: Sequence[Task], judge: str) -> list[str]:

@@ -22,10 +22,11 @@ _SWITCHES = {
 }
 """Settings of Linux that forbid namespaces to ordinary users: the value that forbids, the one that allows."""
 
-_EVERYTHING = (
-    "--unshare-all --unshare-user --uid 65534 --gid 65534 --disable-userns --cap-drop ALL --die-with-parent "
-    "--new-session --clearenv --ro-bind / / --proc /proc --dev /dev -- /bin/sh -c :"
-).split()
+_EVERYTHING = [
+    *("--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--disable-userns"),
+    *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
+    *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", ":"),
+]
 """Every namespace that the sandbox asks for, around a command that does nothing."""
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from django.conf import settings
 
-from runs.adapters.sandboxes import ProcessSandbox, Sandbox
+from runs.adapters.sandboxes import Box, ProcessSandbox, Sandbox, Stream
 from runs.errors import StageError
 from runs.isolation import Look, SandboxChoice, SandboxLevel
-from runs.sandbox_looks import look
 
 
 def site_choice() -> SandboxChoice:
@@ -21,14 +19,13 @@ def site_choice() -> SandboxChoice:
     return SandboxChoice(settings.SANDBOX)
 
 
-def sandbox_at(level: SandboxLevel) -> Sandbox:
+def sandbox_at(seen: Look) -> Sandbox:
     """The sandbox of a level; one that does not work here refuses each start with a StageError.
 
     So a trial that was launched elsewhere, or before something was removed here, pauses and says why; it
     never goes on at a lower level.
     """
-    seen = look(level)
-    return _working(level) if seen.works else RefusingSandbox(seen=seen)
+    return _working(seen.level) if seen.works else RefusingSandbox(seen)
 
 
 @cache
@@ -51,21 +48,32 @@ def _working(level: SandboxLevel) -> Sandbox:
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RefusingSandbox:
     """Stands for a level that does not work on this machine."""
 
-    seen: Look
-    isolates: bool = True
+    isolates = True
 
-    @property
-    def name(self) -> str:
-        return self.seen.level.value
+    def __init__(self, seen: Look) -> None:
+        self.name = seen.level.value
+        self._seen = seen
 
-    def start(self, _argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], **_options: Any) -> NoReturn:
+    def start(  # the arguments of the port, none of which is looked at
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        stdin: Stream = Stream.NOTHING,
+        stdout: Stream = Stream.PIPE,
+        stderr: Stream = Stream.PIPE,
+        deadline_seconds: float | None = None,
+        grace_seconds: float = 2.0,
+        niceness: int = 0,
+        box: Box | None = None,
+    ) -> NoReturn:
         """Raise StageError with what is missing and the command that mends it."""
-        mend = f" Mend it with: {self.seen.mend}. Then retry." if self.seen.mend else ""
+        mend = f" Mend it with: {self._seen.mend}. Then retry." if self._seen.mend else ""
         raise StageError(
             f"The run was launched with the sandbox {self.name!r}, which does not work on this machine: "
-            f"{self.seen.seen}.{mend}"
+            f"{self._seen.seen}.{mend}"
         )

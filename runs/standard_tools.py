@@ -9,9 +9,10 @@ from typing import Any
 
 from django.conf import settings
 
-from runs.adapters.sandboxes import ProcessSandbox, Sandbox
-from runs.isolation import SandboxLevel
+from runs.adapters.sandboxes import ProcessSandbox
+from runs.isolation import Look, SandboxLevel
 from runs.ports import CodeAgent, Judge
+from runs.sandbox_looks import look
 from runs.sandboxing import sandbox_at
 from runs.toolbox import Toolbox, WorkspaceFinder
 
@@ -21,11 +22,11 @@ def standard_toolbox(level: SandboxLevel) -> Toolbox:
 
     Where the level does not work on this machine, every start is refused with a StageError.
     """
-    return _toolbox(sandbox_at(level))
+    return _toolbox(look(level))
 
 
 @cache
-def _toolbox(sandbox: Sandbox) -> Toolbox:
+def _toolbox(seen: Look) -> Toolbox:
     # Imported here: pages and most commands start quicker without the tools of a worker.
     from runs.adapters.code_agents import AgentKit, code_agent
     from runs.adapters.code_agents.replay import folder_workspaces
@@ -34,6 +35,7 @@ def _toolbox(sandbox: Sandbox) -> Toolbox:
     from runs.adapters.judges import JudgeKit, judge
 
     scratch = Path(settings.DATA_DIR) / "scratch"
+    sandbox = sandbox_at(seen)
 
     def built_agent(name: str, given: Mapping[str, Any], recorded: WorkspaceFinder) -> CodeAgent:
         candidate = Path(str(given.get("candidate", "")))

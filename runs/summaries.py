@@ -34,9 +34,7 @@ def run_document(run: Run) -> dict[str, Any]:
                 "stage": trial.stage,
                 "trouble": trial.trouble,
                 "rounds": [
-                    _round_document(
-                        round_, marks.get(trial.pk, {}).get(round_.number, {}), held[round_.pk]
-                    )
+                    _round_document(round_, marks.get(trial.pk, {}).get(round_.number, {}), held[round_.pk])
                     for round_ in rounds[trial.pk]
                 ],
             }
@@ -72,9 +70,7 @@ def run_facts(run: Run) -> dict[str, Any]:
     }
 
 
-def _round_document(
-    round_: Round, marks: dict[str, Any], held: Sequence[ContainmentRow]
-) -> dict[str, Any]:
+def _round_document(round_: Round, marks: dict[str, Any], held: Sequence[ContainmentRow]) -> dict[str, Any]:
     return {
         "round": round_.number,
         "complete": round_.state == RoundState.CLOSED,

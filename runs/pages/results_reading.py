@@ -87,10 +87,9 @@ def without_sandbox(runs: Sequence[Run]) -> list[str]:
     bare = [str(run.pk) for run in runs if run.is_without_sandbox]
     if not bare:
         return []
-    return [
-        f"{_runs(bare).capitalize()} {'was' if len(bare) == 1 else 'were'} {NO_SANDBOX}: agents and candidates "
-        "could read and reach whatever the account of the bench can."
-    ]
+    were = "was" if len(bare) == 1 else "were"
+    reach = "agents and candidates could read and reach whatever the account of the bench can"
+    return [f"{_runs(bare).capitalize()} {were} {NO_SANDBOX}: {reach}."]
 
 
 def tasks_left_out(entries: Sequence[Entry], *, metric: MetricSpec) -> list[str]:

@@ -130,9 +130,7 @@ class _Pass:
         self._session = self._app = None
         context = self._context
         try:
-            app = context.stand.app(
-                context.round, deploy=context.record.task.deploy, stage=StageName.JUDGE
-            )
+            app = context.stand.app(context.round, deploy=context.record.task.deploy, stage=StageName.JUDGE)
         except CandidateBroken as broken:
             self._broken = broken.report
             return None
