@@ -9,6 +9,7 @@ from runs.ports import LimitKind
 
 MIB = 1 << 20
 GIB = 1 << 30
+_OPEN_FILES = 16_384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,19 @@ class Limits:
             LimitKind.DISK: self.disk_bytes,
         }
         return {kind.value: limit for kind, limit in given.items() if limit is not None}
+
+    def for_the_kernel(self) -> dict[str, int]:
+        """Return what the kernel can hold by itself for each process, by the names of its limits.
+
+        Memory twice as much: reserved pages count there, and the whole tree's pages are watched anyway.
+        """
+        given = {
+            "RLIMIT_CPU": None if self.cpu_seconds is None else int(self.cpu_seconds) + 1,
+            "RLIMIT_DATA": None if self.memory_bytes is None else 2 * self.memory_bytes,
+            "RLIMIT_FSIZE": self.file_bytes,
+        }
+        found = {name: int(limit) for name, limit in given.items() if limit is not None}
+        return {**found, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": _OPEN_FILES} if found else {}
 
 
 NO_LIMITS = Limits()

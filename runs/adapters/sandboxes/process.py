@@ -5,12 +5,24 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from runs.adapters.sandboxes.box import NO_LIMITS, Box
+from runs.adapters.sandboxes.box import Box
 from runs.adapters.sandboxes.kept import KeptProcess, end_all, held_commands
 from runs.adapters.sandboxes.port import StartFailed, Stream
 
 __all__ = ["KeptProcess", "ProcessSandbox", "end_all", "held_commands"]
+
+
+def orders_about(box: Box | None) -> dict[str, Any]:
+    """Return what a keeper has to know of a box: the limits, and which folders count for them."""
+    if box is None:
+        return {}
+    return {
+        "limits": box.limits.by_kind(),
+        "rlimits": box.limits.for_the_kernel(),
+        "watched": [str(folder) for folder in (box.workspace, *box.writable)],
+    }
 
 
 class ProcessSandbox:
@@ -49,7 +61,7 @@ class ProcessSandbox:
             "deadline": deadline_seconds,
             "grace": grace_seconds,
             "niceness": niceness,
-            "limits": (NO_LIMITS if box is None else box.limits).by_kind(),
+            **orders_about(box),
         }
         kept = KeptProcess(order, stdin=stdin, stdout=stdout, stderr=stderr)
         try:
