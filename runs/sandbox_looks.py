@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,13 +22,6 @@ _SWITCHES = {
     "kernel.apparmor_restrict_unprivileged_userns": ("1", "0"),
 }
 """Settings of Linux that forbid namespaces to ordinary users: the value that forbids, the one that allows."""
-
-_EVERYTHING = [
-    *("--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--disable-userns"),
-    *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
-    *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", ":"),
-]
-"""Every namespace that the sandbox asks for, around a command that does nothing."""
 
 
 def look(level: SandboxLevel) -> Look:
@@ -56,43 +50,31 @@ def _look(level: SandboxLevel, _minute: int, image: str) -> Look:
 
 
 def _bubblewrap() -> Look:
-    level = SandboxLevel.BUBBLEWRAP
-    program = shutil.which("bwrap")
-    if program is None:
-        return Look(
-            level=level, works=False, seen="bubblewrap is not installed", mend="apt install bubblewrap"
-        )
-    said = _said([program, *_EVERYTHING])
-    if said is None:
-        return Look(level=level, works=True, seen=f"bubblewrap, {program}")
-    return bubblewrap_refused(program, said, switches=_switches())
+    # Imported here: pages that only say what a run was made with need no sandbox.
+    from runs.adapters.sandboxes.bubblewrap import find_bubblewrap
+
+    # It remembers what it found; what was installed since is to be seen.
+    find_bubblewrap.cache_clear()
+    found = find_bubblewrap()
+    if isinstance(found, str):
+        return bubblewrap_refused(found, switches=_switches())
+    return Look(level=SandboxLevel.BUBBLEWRAP, works=True, seen=f"bubblewrap, {found}")
 
 
-def bubblewrap_refused(program: str, said: str, *, switches: dict[str, str]) -> Look:
-    """What a refusal of bubblewrap comes to; `switches` are the settings of Linux that bear on it."""
-    level = SandboxLevel.BUBBLEWRAP
-    for name, value in switches.items():
-        forbids, allows = _SWITCHES[name]
-        if value == forbids:
-            return Look(
-                level=level,
-                works=False,
-                seen=f"{program} may make no namespace, because {name} is {value}",
-                mend=f"sysctl -w {name}={allows}",
-            )
-    if "disable-userns" in said and "nknown" in said:
-        return Look(
-            level=level,
-            works=False,
-            seen=f"{program} is too old: it does not know --disable-userns",
-            mend="install bubblewrap 0.8 or newer",
-        )
-    return Look(
-        level=level,
-        works=False,
-        seen=f"{program} is refused ({said})",
-        mend="run the bench outside a container, or in one that may make user namespaces",
-    )
+def bubblewrap_refused(why: str, *, switches: Mapping[str, str]) -> Look:
+    """What a sentence of refusal comes to; `switches` are the settings of Linux that bear on it."""
+    reason, _, way_out = why.removesuffix(", or choose the sandbox none.").partition("; ")
+    seen, mend = reason.rstrip("."), way_out
+    if "was not found" in reason:
+        mend = "apt install bubblewrap"
+    else:
+        for name, value in switches.items():
+            forbids, allows = _SWITCHES[name]
+            if value == forbids:
+                seen = f"{seen}: {name} is {value}"
+                mend = f"sysctl -w {name}={allows}"
+                break
+    return Look(level=SandboxLevel.BUBBLEWRAP, works=False, seen=seen, mend=mend)
 
 
 def engine_look(level: SandboxLevel, program: str | None, *, image: str) -> Look:

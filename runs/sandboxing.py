@@ -37,15 +37,11 @@ def _working(level: SandboxLevel) -> Sandbox:
         case SandboxLevel.BUBBLEWRAP:
             from runs.adapters.sandboxes.bubblewrap import BubblewrapSandbox
 
-            return BubblewrapSandbox()
+            return BubblewrapSandbox.found()
         case SandboxLevel.DOCKER | SandboxLevel.PODMAN:
             from runs.adapters.sandboxes.container import ContainerSandbox
 
-            return ContainerSandbox(
-                engine=level.value,
-                image=settings.SANDBOX_IMAGE,
-                scratch=Path(settings.DATA_DIR) / "scratch" / "containers",
-            )
+            return ContainerSandbox(name=level.value, image=settings.SANDBOX_IMAGE)
 
 
 class RefusingSandbox:

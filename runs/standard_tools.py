@@ -31,6 +31,7 @@ def _toolbox(seen: Look) -> Toolbox:
     from runs.adapters.code_agents import AgentKit, code_agent
     from runs.adapters.code_agents.replay import folder_workspaces
     from runs.adapters.deployers import LocalDeployer
+    from runs.adapters.deployers.imaged import ImagedDeployer
     from runs.adapters.feedback.template import TemplateFeedback
     from runs.adapters.judges import JudgeKit, judge
 
@@ -52,8 +53,10 @@ def _toolbox(seen: Look) -> Toolbox:
         scratch=scratch,
         code_agent=built_agent,
         judge=built_judge,
-        deployer=LocalDeployer(
-            sandbox=sandbox, scratch=scratch / "deployments", cache=Path(settings.DATA_DIR) / "cache"
+        deployer=ImagedDeployer(
+            deployer=LocalDeployer(
+                sandbox=sandbox, scratch=scratch / "deployments", cache=Path(settings.DATA_DIR) / "cache"
+            )
         ),
         feedback_writer=TemplateFeedback(),
     )
