@@ -32,6 +32,7 @@ TABLES, BLOBS = "tables/", "blobs/"
 # A blob always stands in a column of its own or in a document, as 64 hexadecimal digits.
 _DIGEST = re.compile(rb'"([0-9a-f]{64})"')
 _BLOB_COLUMNS = frozenset({"digest", "snapshot", "build_log", "server_log"})
+_APPS_WITH_BLOBS = ("annotation.", "benchmark.", "runs.")
 _MOST_NAMED = 1000
 
 
@@ -114,8 +115,9 @@ class _Wanted:
 
     def note(self, table: Table, row: Row, line: bytes) -> None:
         """Remember what a row names: surely in a column of blobs, perhaps anywhere else."""
+        has_blobs = table.name.startswith(_APPS_WITH_BLOBS)
         for column, value in zip(table.columns, row, strict=True):
-            if column in _BLOB_COLUMNS and value:
+            if has_blobs and column in _BLOB_COLUMNS and value:
                 self._want(str(value), surely=True)
                 if column == "snapshot":
                     self._database.execute("insert or ignore into manifests values (?)", (value,))

@@ -47,11 +47,11 @@ def restore(path: Path, *, replace: bool, now: datetime) -> Restored:
     checked = check(path)
     older = _older_by(checked)
     source = _migrated(path, checked) if older else nullcontext(None)
-    with source as scratch, transaction.atomic():
-        _empty(DEFAULT_DB_ALIAS, with_sessions=True)
+    with source as scratch, transaction.atomic(), schema.without_triggers(using=DEFAULT_DB_ALIAS):
+        _empty()
         if scratch is None:
             expected: Mapping[str, TableSums] = checked.tables
-            _load(path, tables(schema.models_at(list(checked.migrations))), using=DEFAULT_DB_ALIAS)
+            load(path, tables(schema.models_at(list(checked.migrations))), using=DEFAULT_DB_ALIAS)
         else:
             expected = _copy(scratch)
         _require_sound(expected)
@@ -63,6 +63,31 @@ def restore(path: Path, *, replace: bool, now: datetime) -> Restored:
     return Restored(
         rows=sum(sums.rows for sums in expected.values()), blobs=stored, migrated=older, checked=checked
     )
+
+
+def load(path: Path, known: list[Table], *, using: str) -> None:
+    """Put a backup's rows in place of a database's, whose tables are those of the backup's version.
+
+    The caller holds the transaction. Raises BadArchive.
+    """
+    _flush(known, using=using)
+    waiting = {table.name: table for table in known}
+    with path.open("rb") as source:
+        for member in members(source):
+            name = table_of(member)
+            if name is None:
+                continue
+            table = waiting.pop(name, None)
+            if table is None:
+                raise BadArchive(f"The backup holds a table {name} that its version did not have.")
+            try:
+                table.write(_rows(member, table), using=using)
+            except (DatabaseError, ValueError, OverflowError) as error:
+                if isinstance(error, BadArchive):
+                    raise
+                raise BadArchive(f"The database takes no such row of {name}: {_first_line(error)}.") from None
+    if waiting:
+        raise BadArchive(f"The backup lacks the table {min(waiting)}.")
 
 
 def _require_room(*, replace: bool, now: datetime) -> None:
@@ -97,10 +122,9 @@ def _migrated(path: Path, checked: Checked) -> Iterator[str]:
     with schema.scratch_database() as scratch:
         nodes = list(checked.migrations)
         schema.migrate_to(nodes, using=scratch)
-        with transaction.atomic(using=scratch):
+        with transaction.atomic(using=scratch), schema.without_triggers(using=scratch):
             known = tables(schema.models_at(nodes, using=scratch))
-            _flush(known, using=scratch)
-            _load(path, known, using=scratch)
+            load(path, known, using=scratch)
         for table in known:
             if table.sums(using=scratch) != checked.tables[table.name]:
                 raise BadArchive(
@@ -118,12 +142,11 @@ def _copy(scratch: str) -> dict[str, TableSums]:
     return expected
 
 
-def _empty(alias: str, *, with_sessions: bool) -> None:
+def _empty() -> None:
     registry = schema.models_at(schema.known_migrations())
-    every = tables(registry)
-    if with_sessions:
-        every += [Table(registry.get_model(name)) for name in LEFT_OUT]
-    _flush(every, using=alias)
+    # Sessions go, too: their people may have other numbers now.
+    every = [*tables(registry), *(Table(registry.get_model(name)) for name in LEFT_OUT)]
+    _flush(every, using=DEFAULT_DB_ALIAS)
 
 
 def _flush(every: list[Table], *, using: str) -> None:
@@ -131,26 +154,6 @@ def _flush(every: list[Table], *, using: str) -> None:
     names = [table.place for table in every]
     statements = connection.ops.sql_flush(no_style(), names, reset_sequences=True)
     connection.ops.execute_sql_flush(statements)
-
-
-def _load(path: Path, known: list[Table], *, using: str) -> None:
-    waiting = {table.name: table for table in known}
-    with path.open("rb") as source:
-        for member in members(source):
-            name = table_of(member)
-            if name is None:
-                continue
-            table = waiting.pop(name, None)
-            if table is None:
-                raise BadArchive(f"The backup holds a table {name} that its version did not have.")
-            try:
-                table.write(_rows(member, table), using=using)
-            except (DatabaseError, ValueError, OverflowError) as error:
-                if isinstance(error, BadArchive):
-                    raise
-                raise BadArchive(f"The database takes no such row of {name}: {_first_line(error)}.") from None
-    if waiting:
-        raise BadArchive(f"The backup lacks the table {min(waiting)}.")
 
 
 def _rows(member: Member, table: Table) -> Iterator[Row]:

@@ -34,9 +34,27 @@ def models_at(nodes: list[Node], *, using: str = DEFAULT_DB_ALIAS) -> Apps:
 
 
 def migrate_to(nodes: list[Node], *, using: str) -> None:
-    """Bring a database to these migrations."""
+    """Bring a database forward to these migrations."""
     executor = MigrationExecutor(connections[using])
-    executor.migrate(nodes)
+    executor.migrate(_last_of_each_app(executor, nodes))
+
+
+def take_back_to(nodes: list[Node], *, using: str) -> None:
+    """Undo every migration but these, newest first. Raises IrreversibleError."""
+    executor = MigrationExecutor(connections[using])
+    younger = {app for app, _ in executor.loader.graph.nodes} - {app for app, _ in nodes}
+    executor.migrate([*_last_of_each_app(executor, nodes), *((app, None) for app in sorted(younger))])
+
+
+def _last_of_each_app(executor: MigrationExecutor, nodes: list[Node]) -> list[Node]:
+    # To name an earlier one would mean to undo what follows it in its app.
+    followed = {
+        parent.key
+        for node in nodes
+        for parent in executor.loader.graph.node_map[node].parents
+        if parent.key[0] == node[0]
+    }
+    return sorted(set(nodes) - followed)
 
 
 @contextmanager
@@ -76,6 +94,26 @@ def scratch_database() -> Iterator[str]:
         connection = DatabaseWrapper(databases[SCRATCH], SCRATCH)
         with _known_as(SCRATCH, connection):
             yield SCRATCH
+
+
+@contextmanager
+def without_triggers(*, using: str) -> Iterator[None]:
+    """Let rows be replaced that the database guards against every change, such as those of the log.
+
+    PostgreSQL empties tables without asking their triggers; in SQLite they are taken out and put back, in
+    the transaction of the caller.
+    """
+    if connections[using].vendor != "sqlite":
+        yield
+        return
+    with connections[using].cursor() as cursor:
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        triggers = cursor.fetchall()
+        for name, _sql in triggers:
+            cursor.execute(f"DROP TRIGGER {connections[using].ops.quote_name(name)}")
+        yield
+        for _name, sql in triggers:
+            cursor.execute(sql)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from benchmark.management.door import Door
+from people import audit
 from runs import backups
 
 
@@ -50,6 +51,7 @@ class Command(Door):
                 f"{str(path)!r} could not be written ({error.strerror or error}); no backup was made, "
                 "and one that was there is as it was."
             )
+        audit.note(None, "backup", "site", file=path.name, sha256=made.sha256)
         if made.missing:
             self.stderr.write(
                 f"{len(made.missing)} blobs are on record but missing or damaged in the store, so the backup "

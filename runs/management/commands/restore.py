@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from benchmark.management.door import Door
+from people import audit
 from runs import backups
 
 
@@ -41,6 +42,7 @@ class Command(Door):
                 f"{str(place)!r} cannot be read or written: {error.strerror}. Nothing was changed."
             )
         checked = restored.checked
+        audit.note(None, "restore", "site", file=path.name, made=checked.created_at.isoformat())
         if checked.missing:
             self.stderr.write(
                 f"{len(checked.missing)} blobs were missing when the backup was made; the first is {checked.missing[0]}."
