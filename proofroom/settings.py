@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sys
 import time
@@ -165,6 +166,32 @@ def _sqlite(path: Path) -> dict[str, Any]:
     }
 
 
+def _blob_store(name: str, endpoint_name: str, *, folder: Path) -> dict[str, Any]:
+    """Where blobs lie: below the data folder, or in a bucket that every machine reaches."""
+    raw = _text(name, "")
+    if not raw:
+        return {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(folder)},
+        }
+    found = re.fullmatch(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9._/-]*))?", raw)
+    prefix = (found[2] or "").strip("/") if found else ""
+    if found is None or ".." in prefix.split("/"):
+        raise ImproperlyConfigured(
+            f"{name}={raw[:80]!r} must be s3://bucket or s3://bucket/prefix, or empty for the data folder."
+        )
+    endpoint = _text(endpoint_name, "")
+    if endpoint and not _is_origin(endpoint.rstrip("/")):
+        raise ImproperlyConfigured(
+            f"{endpoint_name} must be an address without a path, a name or a password, such as http://minio:9000."
+        )
+    options: dict[str, Any] = {"bucket_name": found[1], "location": prefix, "signature_version": "s3v4"}
+    if endpoint:
+        # Stores of one's own seldom have a host name for each bucket.
+        options |= {"endpoint_url": endpoint.rstrip("/"), "addressing_style": "path"}
+    return {"BACKEND": "benchmark.s3_blobs.S3Blobs", "OPTIONS": options}
+
+
 DATA_DIR = _folder("PROOFROOM_DATA_DIR", BASE_DIR / "var")
 SECRET_KEY = _secret_key(DATA_DIR)
 DEBUG = _flag("PROOFROOM_DEBUG", default=False)
@@ -261,10 +288,7 @@ WHITENOISE_USE_FINDERS = True
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    "blobs": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": str(DATA_DIR / "blobs")},
-    },
+    "blobs": _blob_store("PROOFROOM_BLOBS", "PROOFROOM_S3_ENDPOINT", folder=DATA_DIR / "blobs"),
 }
 
 # __Host- cookies cannot be set or overwritten from a preview's origin (docs/security.md).

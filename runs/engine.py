@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
+from benchmark.blobs import BlobStoreAway
 from benchmark.protocols import protocol
 from benchmark.rules.planning import Step, next_step
 from benchmark.rules.protocol import Protocol
@@ -49,7 +50,7 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
             _work(trial, claim=claim, stand=stand, toolbox=toolbox)
         except (ClaimLost, Cancelled) as lost:
             log.info("Trial %s: %s", trial.pk, lost)
-        except StageError as error:
+        except (StageError, BlobStoreAway) as error:
             _note_trouble(trial, claim=claim, sentence=str(error))
         except Exception as error:
             log.exception("Run %s, trial %s, stage %s", trial.run_id, trial.pk, trial.stage)
