@@ -8,12 +8,19 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
+from kombu import Exchange, Queue
+
+from runs.queues import Queue as Needs
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "proofroom.settings")
 
 app = Celery("proofroom")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["runs"], related_name="jobs")
+app.conf.task_queues = [Queue(name.value, Exchange(name.value), routing_key=name.value) for name in Needs]
+app.conf.task_default_queue = Needs.LIGHT.value
+# A worker that is told to take a queue that is none says so, and does not wait there for ever.
+app.conf.task_create_missing_queues = False
 
 _stopping = threading.Event()
 

@@ -352,6 +352,9 @@ CELERY_TIMEZONE = "UTC"
 
 LEASE_SECONDS = _number("PROOFROOM_LEASE_SECONDS", 30, lowest=5, highest=3600)
 SWEEP_SECONDS = _number("PROOFROOM_SWEEP_SECONDS", 3, lowest=1, highest=300)
+# By default a browser for each processor, but two at least: one that waits leaves the other to work.
+BROWSERS_AT_ONCE = _number("PROOFROOM_BROWSERS_AT_ONCE", max(2, os.cpu_count() or 1), lowest=1, highest=1000)
+RUN_NICENESS = _number("PROOFROOM_RUN_NICENESS", 5, lowest=0, highest=19)
 PREVIEWS_PER_USER = _number("PROOFROOM_PREVIEWS_PER_USER", 3, lowest=1, highest=100)
 PREVIEWS_AT_ONCE = _number("PROOFROOM_PREVIEWS_AT_ONCE", 8, lowest=1, highest=1000)
 PREVIEW_IDLE_SECONDS = _number("PROOFROOM_PREVIEW_IDLE_SECONDS", 900, lowest=10, highest=86_400)

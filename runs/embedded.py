@@ -68,7 +68,7 @@ def sweep_until(stopping: threading.Event, *, threads: int) -> None:
         try:
             close_old_connections()
             workers.release_claims_of_the_dead()
-            jobs.ring_for_open_trials(at_most=threads)
+            jobs.ring_for_open_trials(at_most=threads, queues=jobs.own_queues())
         except DatabaseError:
             log.warning("The sweep could not read the database and tries again.", exc_info=True)
         finally:

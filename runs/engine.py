@@ -23,6 +23,7 @@ from runs.announcements import announce
 from runs.context import Claim, ClaimLost, StageContext, Stand
 from runs.errors import Cancelled, StageError
 from runs.models import OPEN_TRIALS, Round, Run, RunEventKind, Trial
+from runs.queues import EVERY, Queue, queue_of
 from runs.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
@@ -34,20 +35,22 @@ MOST_ATTEMPTS = 3
 FIRST_WAIT = timedelta(seconds=4)
 
 
-def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
-    """Work on a trial until it ends, pauses or is lost; False where it was not ours to take.
+def advance(trial_id: int, *, toolbox: Toolbox, worker: str, queues: frozenset[Queue] = EVERY) -> bool:
+    """Work on a trial until it ends, pauses, is lost or needs another queue; False where it was not ours.
 
     Trouble of the bench is tried again after a growing wait and then pauses the trial; an
     unexpected exception is treated so as well and raised again, so that it is seen.
     """
     trial = Trial.objects.select_related("run", "task").filter(pk=trial_id).first()
     lease = timedelta(seconds=settings.LEASE_SECONDS)
-    if trial is None or not trial.claim(worker=worker, now=timezone.now(), lease=lease):
+    if trial is None or queue_of(trial.stage) not in queues:
+        return False
+    if not trial.claim(worker=worker, now=timezone.now(), lease=lease):
         return False
     with _held(trial, worker=worker, lease=lease) as claim:
         stand = Stand(toolbox=toolbox, claim=claim)
         try:
-            _work(trial, claim=claim, stand=stand, toolbox=toolbox)
+            _work(trial, claim=claim, stand=stand, toolbox=toolbox, queues=queues)
         except (ClaimLost, Cancelled) as lost:
             log.info("Trial %s: %s", trial.pk, lost)
         except (StageError, BlobStoreAway) as error:
@@ -61,7 +64,7 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
     return True
 
 
-def _work(trial: Trial, *, claim: Claim, stand: Stand, toolbox: Toolbox) -> None:
+def _work(trial: Trial, *, claim: Claim, stand: Stand, toolbox: Toolbox, queues: frozenset[Queue]) -> None:
     recipe = protocol(trial.run.protocol)
     _start(trial, claim=claim)
     while True:
@@ -72,6 +75,9 @@ def _work(trial: Trial, *, claim: Claim, stand: Stand, toolbox: Toolbox) -> None
             return
         if claim.is_lost():
             raise ClaimLost("the run was cancelled or another worker took over.")
+        if queue_of(step.stage) not in queues:
+            _leave_to(step, trial, claim=claim)
+            return
         round_ = _open_round(trial, step=step, record=record, claim=claim)
         if len(record.rounds) < step.round:
             record = history.trial_record(trial)
@@ -89,6 +95,13 @@ def _work(trial: Trial, *, claim: Claim, stand: Stand, toolbox: Toolbox) -> None
             step=step,
             recipe=recipe,
         )
+
+
+def _leave_to(step: Step, trial: Trial, *, claim: Claim) -> None:
+    """Note what the trial needs next, so that a worker that has it finds it."""
+    with transaction.atomic():
+        claim.check()
+        Trial.objects.filter(pk=trial.pk).update(stage=step.stage)
 
 
 def _run_stage(context: StageContext, *, step: Step, recipe: Protocol) -> None:
