@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import secrets
@@ -15,6 +16,17 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
+
+# A machine that dies says nothing. Without these, its last session keeps its row locked at the server for two
+# hours, and a worker whose network broke waits a quarter of an hour for an answer that will not come.
+POSTGRES_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 20,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+    "options": "-c tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4",
+}
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -92,6 +104,25 @@ def _is_origin(address: str) -> bool:
     return is_bare and bool(parts.hostname) and "@" not in parts.netloc and port != 0
 
 
+def _networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    found = []
+    for raw in filter(None, re.split(r"[,\s]+", _text(name, ""))):
+        try:
+            found.append(ipaddress.ip_network(raw))
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name}={raw[:60]!r} must be networks such as 10.0.0.0/8,fd00::/8, separated by commas."
+            ) from None
+    return found
+
+
+def _token(name: str) -> str:
+    raw = _text(name, "")
+    if raw and not re.fullmatch(r"[!-~]{16,200}", raw):
+        raise ImproperlyConfigured(f"{name} must be 16 to 200 letters, digits and signs without a blank.")
+    return raw
+
+
 def _secret_key(folder: Path) -> str:
     given = os.environ.get("PROOFROOM_SECRET_KEY", "")
     if given:
@@ -148,7 +179,7 @@ def _database(name: str, folder: Path) -> dict[str, Any]:
         raise ImproperlyConfigured(f"{name} must begin with postgres:// or sqlite://.")
     # The site answers each request on a thread of its own, so that a connection which outlives its
     # request is never used again: kept ones would use up the server's within seconds.
-    return parsed | {"CONN_MAX_AGE": 0}
+    return parsed | {"CONN_MAX_AGE": 0, "OPTIONS": POSTGRES_PATIENCE | parsed.get("OPTIONS", {})}
 
 
 def _sqlite(path: Path) -> dict[str, Any]:
@@ -223,6 +254,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "proofroom.middleware.request_id",
+    "proofroom.probes.probes",
+    "proofroom.probes.observed",
     "proofroom.middleware.site_host",
     "proofroom.middleware.own_pages_only",
     "django.middleware.security.SecurityMiddleware",
@@ -363,11 +396,31 @@ CHROMIUM = _text("PROOFROOM_CHROMIUM", "")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 << 20
 LOG_LEVEL = _choice("PROOFROOM_LOG_LEVEL", "WARNING", among=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
+LOG_FORMAT = _choice("PROOFROOM_LOG_FORMAT", "line", among=("line", "json"))
+METRICS_TOKEN = _token("PROOFROOM_METRICS_TOKEN")
+METRICS_FROM = _networks("PROOFROOM_METRICS_FROM")
+# Never in a log, whatever text they stand in.
+LOG_HIDES = [
+    *(
+        SECRET_KEY,
+        METRICS_TOKEN,
+        str(DATABASES["default"].get("PASSWORD", "")),
+        urlsplit(REDIS_URL).password or "",
+    ),
+    *(os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")),
+]
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": sys.stderr}},
+    "formatters": {
+        "line": {
+            "()": "runs.log_lines.LineFormatter",
+            "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+            "secrets": LOG_HIDES,
+        },
+        "json": {"()": "runs.log_lines.JsonLines", "secrets": LOG_HIDES},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "stream": sys.stderr}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
 }
 TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -18,10 +19,11 @@ from benchmark.rules.planning import Step, next_step
 from benchmark.rules.protocol import Protocol
 from benchmark.rules.records import TrialRecord
 from benchmark.rules.vocabulary import RunState, TrialState
-from runs import history, scoring, stages
+from runs import history, liveness, scoring, stages
 from runs.announcements import announce
 from runs.context import Claim, ClaimLost, StageContext, Stand
 from runs.errors import Cancelled, StageError
+from runs.log_lines import log_words
 from runs.models import OPEN_TRIALS, Round, Run, RunEventKind, Trial
 from runs.queues import EVERY, Queue, queue_of
 from runs.toolbox import Toolbox
@@ -47,7 +49,13 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str, queues: frozenset[Q
         return False
     if not trial.claim(worker=worker, now=timezone.now(), lease=lease):
         return False
-    with _held(trial, worker=worker, lease=lease) as claim:
+    with (
+        log_words(run=trial.run_id, trial=trial.pk),
+        _held(trial, worker=worker, lease=lease) as claim,
+    ):
+        if trial.claimed_by:
+            log.warning("The lease of %s ran out; the trial goes on here.", trial.claimed_by)
+            liveness.count(liveness.LEASE_EXPIRIES)
         stand = Stand(toolbox=toolbox, claim=claim)
         try:
             _work(trial, claim=claim, stand=stand, toolbox=toolbox, queues=queues)
@@ -81,20 +89,18 @@ def _work(trial: Trial, *, claim: Claim, stand: Stand, toolbox: Toolbox, queues:
         round_ = _open_round(trial, step=step, record=record, claim=claim)
         if len(record.rounds) < step.round:
             record = history.trial_record(trial)
-        _run_stage(
-            StageContext(
-                run=trial.run,
-                trial=trial,
-                round=round_,
-                record=record,
-                protocol=recipe,
-                toolbox=toolbox,
-                claim=claim,
-                stand=stand,
-            ),
-            step=step,
-            recipe=recipe,
+        context = StageContext(
+            run=trial.run,
+            trial=trial,
+            round=round_,
+            record=record,
+            protocol=recipe,
+            toolbox=toolbox,
+            claim=claim,
+            stand=stand,
         )
+        with log_words(round=step.round, stage=step.stage.value):
+            _run_stage(context, step=step, recipe=recipe)
 
 
 def _leave_to(step: Step, trial: Trial, *, claim: Claim) -> None:
@@ -220,7 +226,10 @@ def _held(trial: Trial, *, worker: str, lease: timedelta) -> Iterator[Claim]:
                 connection.close()
         connection.close()
 
-    heart = threading.Thread(target=beat, name=f"heartbeat-{trial.pk}", daemon=True)
+    # With this thread's words, so that its lines name the trial as well.
+    heart = threading.Thread(
+        target=copy_context().run, args=(beat,), name=f"heartbeat-{trial.pk}", daemon=True
+    )
     heart.start()
     try:
         yield Claim(trial=trial, worker=worker, is_lost=lost.is_set)
