@@ -28,15 +28,19 @@ def standard_toolbox(level: SandboxLevel) -> Toolbox:
 @cache
 def _toolbox(seen: Look) -> Toolbox:
     # Imported here: pages and most commands start quicker without the tools of a worker.
+    from runs.adapters.browser_places import BrowserPlaces
     from runs.adapters.code_agents import AgentKit, code_agent
     from runs.adapters.code_agents.replay import folder_workspaces
     from runs.adapters.deployers import LocalDeployer
     from runs.adapters.deployers.imaged import ImagedDeployer
     from runs.adapters.feedback.template import TemplateFeedback
     from runs.adapters.judges import JudgeKit, judge
+    from runs.adapters.sandboxes.spawner import be_nice
 
     scratch = Path(settings.DATA_DIR) / "scratch"
     sandbox = sandbox_at(seen)
+    be_nice(settings.RUN_NICENESS)
+    places = BrowserPlaces(scratch / "browsers", most=settings.BROWSERS_AT_ONCE)
 
     def built_agent(name: str, given: Mapping[str, Any], recorded: WorkspaceFinder) -> CodeAgent:
         candidate = Path(str(given.get("candidate", "")))
@@ -46,7 +50,9 @@ def _toolbox(seen: Look) -> Toolbox:
 
     def built_judge(name: str, given: Mapping[str, Any]) -> Judge:
         # The judge is the bench's own program; its browser has a sandbox of its own for pages.
-        kit = JudgeKit(sandbox=ProcessSandbox(), scratch=scratch / "judges", chromium=settings.CHROMIUM)
+        kit = JudgeKit(
+            sandbox=ProcessSandbox(), scratch=scratch / "judges", chromium=settings.CHROMIUM, places=places
+        )
         return judge(name).with_settings(given, kit)
 
     return Toolbox(

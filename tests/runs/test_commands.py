@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 OURS = [
     *("import", "pack", "launch", "runs", "show", "cancel", "retry", "score", "rescore"),
     *("report", "export", "doctor", "serve", "work", "demo", "agreement", "labels", "webhooks"),
-    *("backup", "restore"),
+    *("backup", "restore", "queues"),
 ]
 FAIL = (Mark.FAIL,)
 
