@@ -82,7 +82,8 @@ def _lines(wanted: Wanted) -> Iterator[bytes]:
 
 
 async def _awaited(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
-    while (line := await sync_to_async(next)(lines, None)) is not None:
+    following = sync_to_async(lambda: next(lines, None))
+    while (line := await following()) is not None:
         yield line
 
 

@@ -22,6 +22,7 @@ PROVIDER = "oidc"
 LINK_WITHIN = 3600
 """Seconds for which a link of the account page may be followed."""
 _LONGEST_IDENTITY = 191
+_IDENTITY: tuple[str, str] = ("socialaccount", "SocialAccount")
 _SALT = "people.linking"
 _BY_CLAIM = (SiteRole.LEAD, SiteRole.ANNOTATOR, SiteRole.READER)
 
@@ -55,7 +56,9 @@ def identities(user: User) -> list[Any]:
     """Return the identities that are linked to an account; none where no provider is configured."""
     if not settings.OIDC_ISSUER:
         return []
-    rows = apps.get_model("socialaccount", "SocialAccount").objects.filter(user=user, provider=PROVIDER)
+    # The library is imported only where it is configured, so the model is asked for by its name.
+    identity: Any = apps.get_model(*_IDENTITY)
+    rows = identity.objects.filter(user=user, provider=PROVIDER)
     return list(rows.order_by("pk"))
 
 
@@ -74,7 +77,8 @@ def roles_said(claims: Mapping[str, Any]) -> frozenset[SiteRole] | None:
     if not settings.OIDC_ROLES:
         return None
     values = claims.get(settings.OIDC_ROLES_CLAIM, [])
-    said = {values} if isinstance(values, str) else {value for value in values if isinstance(value, str)}
+    listed = values if isinstance(values, list) else [values]
+    said = {value for value in listed if isinstance(value, str)}
     return frozenset(SiteRole(role) for value, role in settings.OIDC_ROLES.items() if value in said)
 
 

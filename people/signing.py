@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.forms import AuthenticationForm
 
-    _PasswordForm = PasswordChangeForm[User]
-else:
-    _PasswordForm = PasswordChangeForm
-
 
 class SignIn(LoginView):
     """The form, and beside it the way through another provider where one is configured."""
@@ -101,7 +97,7 @@ def admin_sign_in(request: HttpRequest) -> HttpResponse:
     return redirect("admin:index")
 
 
-class OwnPasswordForm(_PasswordForm):
+class OwnPasswordForm(PasswordChangeForm):
     """The password so far, and the new one twice; wrong ones count as failed sign-ins."""
 
     def __init__(self, user: User, data: Any = None, *, request: HttpRequest) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from axes.backends import AxesStandaloneBackend
 from axes.handlers.database import AxesDatabaseHandler
 from django.conf import settings
 from django.db.models import Max, Sum
@@ -24,13 +23,6 @@ does one forgetful person lock a whole laboratory behind one address.
 """
 
 NOWHERE = "0.0.0.0"  # noqa: S104  an address that is nobody's, not one to listen on
-
-
-class LockedOut(AxesStandaloneBackend):  # type: ignore[misc]
-    """Refuses before any password is looked at; it signs nobody in and grants nothing."""
-
-    def get_user(self, user_id: int) -> None:
-        """Nobody: sessions belong to the backends that sign in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

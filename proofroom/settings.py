@@ -351,7 +351,7 @@ if OIDC_ISSUER:
         }
     }
 AUTHENTICATION_BACKENDS = [
-    "people.throttling.LockedOut",
+    "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend" if LOCAL_PASSWORDS else "people.backends.WithoutPasswords",
 ]
 CLIENT_ADDRESS_HEADER = _header("PROOFROOM_CLIENT_ADDRESS_HEADER")

@@ -78,7 +78,7 @@ def back(request: HttpRequest, provider_id: str) -> HttpResponse:
     try:
         answer: HttpResponse = view(request)
     except ImmediateHttpResponse as immediate:
-        return immediate.response
+        answer = immediate.response
     except (KeyError, ValueError, TypeError) as problem:
         # Whatever the provider left out or wrote in another shape than the standard says.
         return refused(request, f"What {settings.OIDC_NAME} answered cannot be used.", reason=repr(problem))
