@@ -9,6 +9,7 @@ import re
 import secrets
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -132,9 +133,65 @@ def _token(name: str) -> str:
     return raw
 
 
+def _header(name: str) -> str:
+    """The name of a request's header in Django's form; empty where none is trusted."""
+    raw = _text(name, "")
+    if raw and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,60}", raw):
+        raise ImproperlyConfigured(
+            f"{name}={raw[:80]!r} must be the name of a header, such as X-Forwarded-For."
+        )
+    return f"HTTP_{raw.upper().replace('-', '_')}" if raw else ""
+
+
+def _issuer(name: str) -> str:
+    raw = _text(name, "")
+    if not raw:
+        return ""
+    parts = urlsplit(raw)
+    host = parts.hostname or ""
+    is_here = host in ("localhost", "127.0.0.1", "::1") or host.endswith(".localhost")
+    if (
+        not host
+        or parts.query
+        or parts.fragment
+        or not (parts.scheme == "https" or (is_here and parts.scheme == "http"))
+    ):
+        raise ImproperlyConfigured(
+            f"{name}={raw[:80]!r} must be the issuer's https address, such as https://id.example.org."
+        )
+    return raw
+
+
+def _needed_with(first: str, *names: str) -> None:
+    missing = [name for name in names if not _text(name, "")]
+    if _text(first, "") and missing:
+        raise ImproperlyConfigured(f"{missing[0]} must be set where {first} is.")
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in (part.strip() for part in _text(name, "").split(",")) if word]
+
+
+def _roles_by_claim(name: str) -> dict[str, str]:
+    """Roles by the value of a claim that gives them: `staff=lead, students=annotator`."""
+    given = [word.rpartition("=") for word in _words(name)]
+    for value, _, role in given:
+        if not value or role.strip() not in ("lead", "annotator", "reader"):
+            raise ImproperlyConfigured(
+                f"{name} must be pairs such as staff=lead, students=annotator; roles are lead, annotator and reader."
+            )
+    return {value.strip(): role.strip() for value, _, role in given}
+
+
 def _secret_key(folder: Path) -> str:
-    given = os.environ.get("PROOFROOM_SECRET_KEY", "")
+    given = os.environ.get("PROOFROOM_SECRET_KEY", "").strip()
     if given:
+        # The value itself is in no sentence: it would stand in logs.
+        if len(given) < 50 or len(set(given)) < 5 or given.startswith("django-insecure-"):
+            raise ImproperlyConfigured(
+                "PROOFROOM_SECRET_KEY must be at least 50 random characters; leave it out and one is made, or "
+                """make one with: python -c "import secrets; print(secrets.token_urlsafe(50))"."""
+            )
         return given
     path = folder / "secret_key"
     try:
@@ -252,6 +309,7 @@ LIVE_URL = f"{'wss' if PUBLIC_URL.startswith('https') else 'ws'}://{SITE_HOST}"
 # would answer a bare 400 before it.
 ALLOWED_HOSTS = ["*"]
 
+_OIDC = "allauth.socialaccount.providers.openid_connect"
 INSTALLED_APPS = [
     "django.contrib.admin.apps.SimpleAdminConfig",  # tables are loaded by urls.py, not by every command
     "django.contrib.auth",
@@ -262,6 +320,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "channels",
     "django_htmx",
+    "axes",
     "people",
     "benchmark",
     "runs",
@@ -286,7 +345,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "proofroom.middleware.own_agent_cluster",
+    "proofroom.middleware.kept_apart",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "proofroom.urls"
@@ -325,6 +385,64 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
+OIDC_ISSUER = _issuer("PROOFROOM_OIDC_ISSUER")
+OIDC_NAME = _text("PROOFROOM_OIDC_NAME", "single sign-on") if OIDC_ISSUER else ""
+OIDC_DOMAINS = [domain.lower() for domain in _words("PROOFROOM_OIDC_DOMAINS")]
+OIDC_NEW_ACCOUNTS = _flag("PROOFROOM_OIDC_NEW_ACCOUNTS", default=True)
+OIDC_ROLES = _roles_by_claim("PROOFROOM_OIDC_ROLES")
+OIDC_ROLES_CLAIM = _text("PROOFROOM_OIDC_ROLES_CLAIM", "groups" if OIDC_ROLES else "")
+LOCAL_PASSWORDS = _flag("PROOFROOM_LOCAL_PASSWORDS", default=True)
+_needed_with("PROOFROOM_OIDC_ISSUER", "PROOFROOM_OIDC_CLIENT_ID", "PROOFROOM_OIDC_CLIENT_SECRET")
+if not LOCAL_PASSWORDS and not OIDC_ISSUER:
+    raise ImproperlyConfigured(
+        "PROOFROOM_LOCAL_PASSWORDS=False needs PROOFROOM_OIDC_ISSUER: nobody could sign in otherwise."
+    )
+if OIDC_ISSUER:
+    # Loaded only here: without a provider the site starts without the library, and has none of its tables.
+    INSTALLED_APPS[:0] = ["allauth", "allauth.account", "allauth.socialaccount", _OIDC]
+    MIDDLEWARE.append("allauth.account.middleware.AccountMiddleware")
+    ACCOUNT_ADAPTER = "people.single_sign_on.adapters.Accounts"
+    ACCOUNT_EMAIL_VERIFICATION = "none"
+    ACCOUNT_UNIQUE_EMAIL = False
+    ACCOUNT_LOGIN_METHODS = {"username"}
+    ACCOUNT_SIGNUP_FIELDS = ["username*"]
+    SOCIALACCOUNT_ADAPTER = "people.single_sign_on.adapters.Identities"
+    SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
+    SOCIALACCOUNT_PROVIDERS = {
+        "openid_connect": {
+            "APPS": [
+                {
+                    "provider_id": "oidc",
+                    "name": OIDC_NAME,
+                    "client_id": _text("PROOFROOM_OIDC_CLIENT_ID", ""),
+                    "secret": os.environ.get("PROOFROOM_OIDC_CLIENT_SECRET", "").strip(),
+                    "settings": {
+                        "server_url": OIDC_ISSUER,
+                        "uid_field": "identity",
+                        "oauth_pkce_enabled": True,
+                    },
+                }
+            ]
+        }
+    }
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend" if LOCAL_PASSWORDS else "people.backends.WithoutPasswords",
+]
+CLIENT_ADDRESS_HEADER = _header("PROOFROOM_CLIENT_ADDRESS_HEADER")
+AXES_HANDLER = "people.throttling.Throttle"
+AXES_FAILURE_LIMIT = _number("PROOFROOM_SIGN_IN_TRIES", 5, lowest=3, highest=100)
+AXES_COOLOFF_TIME = timedelta(minutes=_number("PROOFROOM_SIGN_IN_WAIT_MINUTES", 15, lowest=1, highest=1440))
+# Each is counted by itself; how much each weighs stands in people.throttling.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "username", "ip_address"]
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_CLIENT_IP_CALLABLE = "people.throttling.client_address"
+AXES_LOCKOUT_CALLABLE = "people.throttling.as_answered"
+# The log of the site says who signed in.
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
+
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = _time_zone("PROOFROOM_TIME_ZONE", "UTC")
 USE_I18N = False
@@ -357,9 +475,16 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 # All cookies of the site are __Host- cookies; any other comes from a preview's script and is expired.
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+HSTS_SECONDS = _number("PROOFROOM_HSTS_SECONDS", 31_536_000, lowest=60, highest=63_072_000)
 if PUBLIC_URL.startswith("https://"):
+    # Trusted here alone: a public https address means a web server in front that sets this header.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_SSL_REDIRECT = True
+    # A program that was redirected would have sent its token in clear: it is refused instead.
+    SECURE_REDIRECT_EXEMPT = ["^api/"]
+    SECURE_HSTS_SECONDS = HSTS_SECONDS
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
 SECURE_CSP = {
     "default-src": [CSP.NONE],
     "script-src": [CSP.SELF, CSP.NONCE],
