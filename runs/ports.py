@@ -38,6 +38,52 @@ class TrajectoryEventRecord:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
+class LimitKind(StrEnum):
+    """What a command may use only so much of, with everything it starts."""
+
+    CPU = "cpu"
+    MEMORY = "memory"
+    PROCESSES = "processes"
+    FILE_SIZE = "file_size"
+    DISK = "disk"
+    OUTPUT = "output"
+    WALL_CLOCK = "wall_clock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitHit:
+    """A limit that ended a command: seconds (cpu, wall_clock), a number (processes) or bytes (the others)."""
+
+    kind: LimitKind
+    limit: float
+    seen: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Containment:
+    """How one foreign command was held, and what was left of it after its end.
+
+    `level` is the sandbox's name, `stage` one of install, build, serve, agent, case. `files_left` are
+    paths outside the workspace that could not be removed.
+    """
+
+    level: str
+    stage: str
+    processes_left: int = 0
+    ports_left: tuple[int, ...] = ()
+    files_left: tuple[str, ...] = ()
+    seconds_to_end: float = 0.0
+    limits_hit: tuple[LimitHit, ...] = ()
+
+
+type ContainedNote = Callable[[Containment], None]
+"""Is told of each foreign command once it is over; called from the thread that asked for the work."""
+
+
+def not_noted(_containment: Containment) -> None:
+    """Keep no containment: for those who do not ask how a command was held."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
     """All that a code agent may know: the request of this round and where the files are."""
@@ -55,6 +101,8 @@ class AgentTurn:
     exit_reason: ExitReason
     detail: str = ""
     exit_code: int | None = None
+    containment: Containment | None = None
+    """None for an agent that starts no foreign command."""
 
 
 class CodeAgent(Protocol):
@@ -125,10 +173,13 @@ class Deployer(Protocol):
         *,
         deploy: Mapping[str, Any],
         is_cancelled: CancelCheck,
+        contained: ContainedNote = not_noted,
     ) -> AbstractContextManager[RunningApp]:
         """Serve until the context ends, then end its whole process tree.
 
         `deploy` is the task's own wish (kind, build, start), or empty: then the files decide.
+        `contained` is told how each command was held, the server's included, at the latest when the
+        context ends.
         Raises CandidateBroken when the candidate is at fault, StageError when the bench is.
         """
         ...

@@ -16,12 +16,15 @@ from runs.ports import (
     Brief,
     CancelCheck,
     CandidateBroken,
+    ContainedNote,
+    Containment,
     CriterionVerdict,
     DeploymentReport,
     JudgeSession,
     OutcomeVerdict,
     RunningApp,
     TrajectoryEventRecord,
+    not_noted,
 )
 
 type Plan = Mapping[str, Sequence[Mark]]
@@ -68,20 +71,24 @@ class ScriptedDeployer:
         *,
         deploy: Mapping[str, Any],
         is_cancelled: CancelCheck,
+        contained: ContainedNote = not_noted,
     ) -> Iterator[RunningApp]:
-        """Stand until the context ends."""
+        """Stand until the context ends; tell `contained` that nothing was left."""
         self.starts += 1
         report = DeploymentReport(kind=None, healthy=not self.broken, reason=self.broken)
         if self.broken:
             raise CandidateBroken(report)
         self.lives = True
-        yield RunningApp(
-            address="http://127.0.0.1:9",
-            port=9,
-            report=report,
-            server_log=lambda: "",
-            is_alive=lambda: self.lives,
-        )
+        try:
+            yield RunningApp(
+                address="http://127.0.0.1:9",
+                port=9,
+                report=report,
+                server_log=lambda: "",
+                is_alive=lambda: self.lives,
+            )
+        finally:
+            contained(Containment(level="scripted", stage="serve"))
 
 
 @dataclass(slots=True, kw_only=True)

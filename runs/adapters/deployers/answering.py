@@ -8,9 +8,9 @@ import time
 from dataclasses import dataclass
 from enum import Enum
 
-from runs.adapters.deployers.listening import Listener, can_be_known, listeners_of
 from runs.adapters.deployers.steps import Steps
 from runs.adapters.sandboxes import EndReport, KeptCommand
+from runs.adapters.sandboxes.listening import Listener, can_be_known
 
 _TICK = 0.1
 _ANSWER_SECONDS = 30.0
@@ -75,7 +75,7 @@ def _worth_asking(kept: KeptCommand, *, port: int, waited: float) -> tuple[Liste
     if not can_be_known():
         return (Listener(port=port),)
     # Only sockets of the candidate's own tree: a stranger on the same port must not be judged.
-    found = listeners_of(kept.processes())
+    found = kept.listeners()
     given = tuple(listener for listener in found if listener.port == port)
     if given or waited < _OWN_PORT_SECONDS:
         return given

@@ -15,7 +15,6 @@ from typing import Any
 
 from runs.adapters.deployers.answering import Answer, first_answer
 from runs.adapters.deployers.installs import NodeInstall, PythonInstall, base_python, network_trouble
-from runs.adapters.deployers.listening import free_port, is_taken
 from runs.adapters.deployers.node import QUIET, node_tools
 from runs.adapters.deployers.plans import NPM, Plan
 from runs.adapters.deployers.reasons import in_words, port_taken, why_silent
@@ -30,6 +29,7 @@ from runs.adapters.sandboxes import (
     follow,
 )
 from runs.adapters.sandboxes.folders import copy_into, own_folder, remove_folder
+from runs.adapters.sandboxes.listening import free_port, is_taken
 from runs.errors import StageError
 from runs.ports import CancelCheck, DeploymentKind, RunningApp
 

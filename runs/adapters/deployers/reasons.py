@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from runs.adapters.deployers.answering import NoAnswer, Silence
-from runs.adapters.deployers.listening import is_taken
 from runs.adapters.sandboxes import Ending, EndReport
+from runs.adapters.sandboxes.listening import is_taken
 from runs.errors import StageError
 
 _TAKEN = re.compile(

@@ -16,7 +16,14 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runs.adapters.sandboxes.watching import Watch, content, descendants_of, out_of_memory_kills
+else:
+    # Started as a program, it finds its neighbour only here, and nothing of the project.
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - starts quicker
+    from watching import Watch, content, descendants_of, out_of_memory_kills
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -38,6 +45,7 @@ class Keeper:
         self._order: dict[str, Any] = {}
         self._killed: set[int] = set()
         self._left_behind = 0
+        self._hit: dict[str, Any] | None = None
         self._woken, self._wake = os.pipe()
 
     def keep(self) -> None:
@@ -45,6 +53,10 @@ class Keeper:
         self._order = json.loads(self._first_line())
         os.set_blocking(self._lifeline, False)
         self._watch_signals()
+        self._watch = Watch(
+            self._order.get("limits", {}), ancestor=os.getpid(), roots=self._order.get("watched", [])
+        )
+        kills = out_of_memory_kills()
         trouble = self._start()
         if trouble is not None:
             self._tell({"errno": trouble[0], "where": trouble[1]})
@@ -54,6 +66,8 @@ class Keeper:
         began = time.monotonic()
         why, grace = self._wait_for_a_reason(began)
         ending = time.monotonic()
+        if why == "finished" and self._status:
+            self._hit = self._watch.last_look(signal_number=_signal_in(self._status))
         survivors = self._end_all(grace)
         self._tell(
             {
@@ -64,6 +78,9 @@ class Keeper:
                 "survivors": survivors,
                 "seconds": ending - began,
                 "seconds_to_end": time.monotonic() - ending,
+                "hit": self._hit,
+                "peak_memory": self._watch.peak_memory,
+                "out_of_memory_kills": out_of_memory_kills() - kills,
             }
         )
 
@@ -98,6 +115,8 @@ class Keeper:
         if self._command == 0:
             _become(self._order, keeper=keeper, tell=tell)
         os.close(tell)
+        for descriptor in self._order.get("handed", ()):
+            os.close(descriptor)
         message = b""
         while chunk := os.read(told, 4096):
             message += chunk
@@ -126,6 +145,12 @@ class Keeper:
             left = None if deadline is None else began + deadline - time.monotonic()
             if left is not None and left <= 0:
                 return "deadline", grace
+            if self._watch.is_needed:
+                self._hit = self._watch.look()
+                if self._hit is not None:
+                    return "limit", 0.0
+                soon = self._watch.seconds_to_next()
+                left = soon if left is None else min(left, soon)
             self._sleep(left)
 
     def _asked(self) -> float | None:
@@ -180,12 +205,21 @@ class Keeper:
         """End all descendants, kindly first; answers how many could not be ended (none, normally)."""
         with suppress(OSError):  # Only root may do so: a fork storm must not starve its end.
             os.setpriority(os.PRIO_PROCESS, 0, -15)
-        living = self._living()
+        wrapping = self._wrapping()
+        living = [pid for pid in self._living() if pid not in wrapping]
         self._left_behind = len([pid for pid in living if pid != self._command])
+        if wrapping and self._left_behind:
+            self._left_behind -= 1  # The command itself, which inside a box is nobody's child out here.
         if grace > 0:
             for pid in living:
                 self._signal(pid, signal.SIGTERM)
             self._wait_until_alone(time.monotonic() + grace)
+        if wrapping and not self._is_alone():
+            # The kernel ends a whole process namespace with its first process: no storm outruns it.
+            self._killed.update(pid for pid in self._living() if pid not in wrapping)
+            for pid in wrapping:
+                self._signal(pid, signal.SIGKILL)
+            self._wait_until_alone(time.monotonic() + 1.0)
         give_up = time.monotonic() + _GIVE_UP_AFTER
         while not self._is_alone() and time.monotonic() < give_up:
             for pid in self._frozen():
@@ -193,6 +227,13 @@ class Keeper:
                 self._signal(pid, signal.SIGKILL)
             self._wait_until_alone(time.monotonic() + 0.05)
         return 0 if self._is_alone() else max(1, len(self._living()))
+
+    def _wrapping(self) -> set[int]:
+        """Return the processes that are the box itself: they end last, and never politely."""
+        if not self._order.get("wrapped"):
+            return set()
+        first = content(f"/proc/{self._command}/task/{self._command}/children").split()
+        return {self._command, *(int(pid) for pid in first)}
 
     def _wait_until_alone(self, until: float) -> None:
         while not self._is_alone() and (left := until - time.monotonic()) > 0:
@@ -248,6 +289,7 @@ def _become(order: dict[str, Any], *, keeper: int, tell: int) -> None:
             signal.signal(number, signal.SIG_DFL)
         with suppress(OSError):
             os.nice(int(order["niceness"]))
+        _confine(order.get("rlimits", {}))
         where = str(order["cwd"])
         os.chdir(where)
         where = str(order["argv"][0])
@@ -258,42 +300,33 @@ def _become(order: dict[str, Any], *, keeper: int, tell: int) -> None:
         os._exit(127)
 
 
-def descendants_of(ancestor: int) -> list[int]:
-    """Return living descendants, found through /proc; daemonised ones come back to their subreaper."""
-    children: dict[int, list[int]] = {}
-    dead: set[int] = set()
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
-            continue
-        text = _content(f"/proc/{entry.name}/stat")
-        if not text:
-            continue
-        fields = text[text.rindex(b")") + 2 :].split()
-        pid = int(entry.name)
-        children.setdefault(int(fields[1]), []).append(pid)
-        # A zombie whose other threads still run counts as living: its thread count says so.
-        if fields[0] in (b"Z", b"X") and int(fields[17]) <= 1:
-            dead.add(pid)
-    found: list[int] = []
-    waiting = list(children.get(ancestor, ()))
-    while waiting:
-        pid = waiting.pop()
-        waiting.extend(children.get(pid, ()))
-        if pid not in dead:
-            found.append(pid)
-    return found
+def _confine(limits: dict[str, int]) -> None:
+    """Let the kernel hold what it can of the limits, and end this tree first where memory runs out."""
+    if not limits:
+        return
+    import resource  # Here, because most commands have no limits and start quicker so.
+
+    for name, limit in limits.items():
+        number = getattr(resource, name)
+        _soft, hard = resource.getrlimit(number)
+        if hard != resource.RLIM_INFINITY:
+            # What this user may have at most.
+            limit = min(limit, hard)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(number, (limit, limit))
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - starts quicker
+        file.write("500")
+
+
+def _signal_in(status: int) -> int:
+    """Return the signal that ended a command, as itself or as a shell and a box tell it; 0 for none."""
+    if status < 0:
+        return -status
+    return status - 128 if status > 128 else 0
 
 
 def _own_children() -> list[int]:
-    return [int(pid) for pid in _content(f"/proc/self/task/{os.getpid()}/children").split()]
-
-
-def _content(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - importing pathlib would double the start time
-            return file.read()
-    except OSError:
-        return b""
+    return [int(pid) for pid in content(f"/proc/self/task/{os.getpid()}/children").split()]
 
 
 def _let_go_of_standard_streams() -> None:

@@ -6,25 +6,31 @@ import atexit
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 from uuid import uuid4
 
-from runs.adapters.sandboxes.keeper import descendants_of
+from runs.adapters.sandboxes.listening import Listener, listeners_among, sockets_of, still_open
 from runs.adapters.sandboxes.marked import VARIABLE, kill_marked
 from runs.adapters.sandboxes.port import Ending, EndReport, StartFailed, Stream
 from runs.adapters.sandboxes.spawner import spawn
+from runs.adapters.sandboxes.watching import descendants_of
 from runs.errors import StageError
+from runs.ports import LimitHit, LimitKind
 
 _KEEPER = Path(__file__).with_name("keeper.py")
 _START_SECONDS = 60.0
 _END_SECONDS = 45.0
+_NEAR = 0.8
+"""From this share of its own limit on, a command that the kernel ended for memory is itself to blame."""
 
 _living: set[KeptProcess] = set()
 _living_lock = threading.Lock()
@@ -33,8 +39,19 @@ _living_lock = threading.Lock()
 class KeptProcess:
     """A command under its keeper; see `KeptCommand` for what each part means."""
 
-    def __init__(self, order: dict[str, Any], *, stdin: Stream, stdout: Stream, stderr: Stream) -> None:
+    def __init__(
+        self,
+        order: dict[str, Any],
+        *,
+        stdin: Stream,
+        stdout: Stream,
+        stderr: Stream,
+        handed: Sequence[int] = (),
+    ) -> None:
         self._token = uuid4().hex
+        self._deadline: float | None = order.get("deadline")
+        self._memory_limit: float | None = order.get("limits", {}).get(LimitKind.MEMORY.value)
+        self._sockets: dict[str, Listener] = {}
         self._command = str(order["argv"][0])
         order["env"] = {**order["env"], VARIABLE: self._token}
         self._reading = threading.Lock()
@@ -61,7 +78,7 @@ class KeptProcess:
                     Stream.NOTHING: subprocess.DEVNULL,
                     Stream.WITH_STDOUT: subprocess.STDOUT,
                 }[stderr],
-                pass_fds=(their_lifeline, their_report),
+                pass_fds=(their_lifeline, their_report, *handed),
                 start_new_session=True,
                 env={"PATH": os.defpath},
                 bufsize=0,
@@ -134,6 +151,17 @@ class KeptProcess:
         if self._report is not None or not Path("/proc/self").exists():
             return frozenset()
         return frozenset(descendants_of(self._keeper.pid))
+
+    def listeners(self) -> tuple[Listener, ...]:
+        """Return the TCP ports that the tree listens on; none where this machine does not tell."""
+        found = sockets_of(self.processes())
+        self._sockets |= found
+        return listeners_among(found.values())
+
+    def address_of(self, listener: Listener) -> str:
+        """Return the listener's own address: at this level its ports are the machine's."""
+        host = f"[{listener.host}]" if listener.only_ipv6 else listener.host
+        return f"http://{host}:{listener.port}"
 
     def poll(self) -> EndReport | None:
         """Return the report once everything has ended, else None."""
@@ -224,20 +252,42 @@ class KeptProcess:
             killed = kill_marked(self._token)
             self._report = EndReport(ending=Ending.KEEPER_DIED, exit_code=exit_code, killed=killed)
         else:
-            ending = Ending(message["ending"])
-            if ending is Ending.CANCELLED and self._ending is not None:
-                ending = self._ending
-            self._report = EndReport(
-                ending=ending,
-                exit_code=message["status"],
-                killed=message["killed"],
-                left_behind=message["left_behind"],
-                survivors=message["survivors"],
-                seconds=message["seconds"],
-                seconds_to_end=message["seconds_to_end"],
-            )
+            self._report = self._report_of(message)
         with _living_lock:
             _living.discard(self)
+
+    def _report_of(self, message: Mapping[str, Any]) -> EndReport:
+        ending = Ending(message["ending"])
+        if ending is Ending.CANCELLED and self._ending is not None:
+            ending = self._ending
+        hits = []
+        if message["hit"] is not None:
+            hit = message["hit"]
+            hits.append(LimitHit(kind=LimitKind(hit["kind"]), limit=hit["limit"], seen=hit["seen"]))
+        if ending is Ending.DEADLINE and self._deadline is not None:
+            hits.append(LimitHit(kind=LimitKind.WALL_CLOCK, limit=self._deadline, seen=message["seconds"]))
+        left = still_open(self._sockets) if self._sockets else frozenset()
+        return EndReport(
+            ending=ending,
+            exit_code=message["status"],
+            killed=message["killed"],
+            left_behind=message["left_behind"],
+            survivors=message["survivors"],
+            seconds=message["seconds"],
+            seconds_to_end=message["seconds_to_end"],
+            ports_left=tuple(sorted({self._sockets[inode].port for inode in left})),
+            limits_hit=tuple(hits),
+            machine_out_of_memory=self._machine_ran_out(message, ending),
+        )
+
+    def _machine_ran_out(self, message: Mapping[str, Any], ending: Ending) -> bool:
+        """Answer whether the kernel ended this command for want of memory that others had taken."""
+        if ending is not Ending.FINISHED or not message["out_of_memory_kills"]:
+            return False
+        if message["status"] not in (-signal.SIGKILL, 128 + signal.SIGKILL):
+            return False
+        near = self._memory_limit is not None and message["peak_memory"] > _NEAR * self._memory_limit
+        return not near
 
 
 def end_all(*, grace: float = 2.0) -> tuple[EndReport, ...]:

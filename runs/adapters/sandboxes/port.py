@@ -1,4 +1,4 @@
-"""What every sandbox offers: start a command, hold it, end its whole process tree, say how it ended."""
+"""What every sandbox offers: start a command in a box, hold it, end its whole tree, say how it ended."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self
 
+from runs.adapters.sandboxes.box import Box
+from runs.adapters.sandboxes.listening import Listener
+from runs.ports import LimitHit
+
 
 class Ending(StrEnum):
     """Why a command and its descendants are over."""
@@ -18,6 +22,7 @@ class Ending(StrEnum):
     CANCELLED = "cancelled"
     PARENT_DIED = "parent_died"
     OUTPUT_LIMIT = "output_limit"
+    LIMIT = "limit"
     KEEPER_DIED = "keeper_died"
 
 
@@ -36,6 +41,9 @@ class EndReport:
     `exit_code` is negative for a signal, as in `subprocess`, and None when it is unknown.
     `left_behind` counts the descendants that lived on when the end began, `killed` the processes
     that needed SIGKILL, and `survivors` those that could not be ended (0 unless the kernel hangs).
+    `ports_left` are TCP ports that the tree listened on and that are still held after its end.
+    `limits_hit` names each limit that was met; it holds one of the tree's own limits whenever `ending` is
+    LIMIT. `machine_out_of_memory` is true where not the tree but the whole machine had no memory left.
     """
 
     ending: Ending
@@ -45,6 +53,9 @@ class EndReport:
     survivors: int = 0
     seconds: float = 0.0
     seconds_to_end: float = 0.0
+    ports_left: tuple[int, ...] = ()
+    limits_hit: tuple[LimitHit, ...] = ()
+    machine_out_of_memory: bool = False
 
 
 class StartFailed(Exception):
@@ -85,6 +96,17 @@ class KeptCommand(Protocol):
         """Return the process numbers of the whole living tree; empty where that cannot be known."""
         ...
 
+    def listeners(self) -> tuple[Listener, ...]:
+        """Return the TCP ports that the tree listens on, as numbered inside its box."""
+        ...
+
+    def address_of(self, listener: Listener) -> str:
+        """Return `http://HOST:PORT` by which this process, and a browser here, reach that listener.
+
+        It stays valid until the command ends. Raises OSError where no way could be opened.
+        """
+        ...
+
     def poll(self) -> EndReport | None:
         """Return the report once everything has ended, else None."""
         ...
@@ -116,6 +138,11 @@ class Sandbox(Protocol):
 
     name: str
 
+    @property
+    def isolates(self) -> bool:
+        """True where a command sees nothing but its box: no other file, process, port or network."""
+        ...
+
     def start(
         self,
         argv: Sequence[str],
@@ -128,9 +155,12 @@ class Sandbox(Protocol):
         deadline_seconds: float | None = None,
         grace_seconds: float = 2.0,
         niceness: int = 0,
+        box: Box | None = None,
     ) -> KeptCommand:
-        """Start `argv` in `cwd` with exactly the environment `env`.
+        """Start `argv` in `cwd` with exactly the environment `env`, and no more than `box` allows.
 
-        Raises StartFailed when there is no such command or folder.
+        Without a box the command may write into `cwd`, reach no network and meet the usual limits where
+        the level isolates; at the level `none` it is merely held. Paths mean the same inside and outside.
+        Raises StartFailed when there is no such command or folder, StageError when the bench is at fault.
         """
         ...

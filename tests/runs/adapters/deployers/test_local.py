@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from runs.adapters.deployers import Limits, LocalDeployer
-from runs.adapters.deployers.listening import free_port, is_taken
 from runs.adapters.sandboxes import ProcessSandbox, held_commands
+from runs.adapters.sandboxes.listening import free_port, is_taken
 from runs.errors import Cancelled, StageError
 from runs.ports import CandidateBroken, DeploymentKind
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runs.adapters.deployers import static_server
-from runs.adapters.deployers.listening import free_port
+from runs.adapters.sandboxes.listening import free_port
 
 PROGRAM = Path(static_server.__file__)
 

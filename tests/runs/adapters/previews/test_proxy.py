@@ -15,9 +15,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from runs.adapters.deployers import Limits, LocalDeployer
-from runs.adapters.deployers.listening import free_port
 from runs.adapters.previews import PreviewManager, PreviewProxy, PreviewState
 from runs.adapters.sandboxes import ProcessSandbox
+from runs.adapters.sandboxes.listening import free_port
 
 SITE = "site.localhost:8000"
 APPLICATION = """

@@ -1,4 +1,4 @@
-"""The sandbox level `process` starts commands, ends whole trees and says how they ended."""
+"""The sandbox level `none` starts commands, ends whole trees and says how they ended."""
 
 import contextlib
 import errno

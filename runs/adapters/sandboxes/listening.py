@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,19 +46,46 @@ def can_be_known() -> bool:
 
 
 def listeners_of(processes: Collection[int]) -> tuple[Listener, ...]:
-    """Return the listening sockets held by these processes, lowest port first."""
+    """Return the listening ports held by these processes, lowest first."""
+    return listeners_among(sockets_of(processes).values())
+
+
+def listeners_in(namespace_of: int) -> tuple[Listener, ...]:
+    """Return all listening ports of the network that this process lives in, lowest first."""
+    return listeners_among(
+        Listener(port=port, only_ipv6=only_ipv6)
+        for table in _TABLES
+        for port, only_ipv6, _inode in _listening(Path(f"/proc/{namespace_of}/net") / table.name)
+    )
+
+
+def listeners_among(sockets: Iterable[Listener]) -> tuple[Listener, ...]:
+    """Return one listener a port, the one that 127.0.0.1 reaches where there are two."""
+    found: dict[int, bool] = {}
+    for each in sockets:
+        found[each.port] = found.get(each.port, True) and each.only_ipv6
+    return tuple(sorted(Listener(port=port, only_ipv6=only) for port, only in found.items()))
+
+
+def still_open(sockets: Collection[str]) -> frozenset[str]:
+    """Return those of these sockets (by inode) on which somebody still listens on this machine."""
+    return frozenset(inode for table in _TABLES for _port, _only, inode in _listening(table)) & set(sockets)
+
+
+def sockets_of(processes: Collection[int]) -> dict[str, Listener]:
+    """Return the listening sockets held by these processes by their inode."""
     held: set[str] = set()
     for pid in processes:
         with suppress(OSError):
             for entry in Path(f"/proc/{pid}/fd").iterdir():
                 with suppress(OSError):
                     held.add(str(entry.readlink()))
-    found: dict[int, bool] = {}
-    for table in _TABLES:
-        for port, only_ipv6, inode in _listening(table):
-            if f"socket:[{inode}]" in held:
-                found[port] = found.get(port, True) and only_ipv6
-    return tuple(sorted(Listener(port=port, only_ipv6=only) for port, only in found.items()))
+    return {
+        inode: Listener(port=port, only_ipv6=only_ipv6)
+        for table in _TABLES
+        for port, only_ipv6, inode in _listening(table)
+        if f"socket:[{inode}]" in held
+    }
 
 
 def _listening(table: Path) -> list[tuple[int, bool, str]]:
