@@ -7,6 +7,7 @@ import threading
 import time
 from dataclasses import dataclass
 from enum import Enum
+from urllib.parse import urlsplit
 
 from runs.adapters.deployers.steps import Steps
 from runs.adapters.sandboxes import EndReport, KeptCommand
@@ -30,6 +31,7 @@ class Answer:
     """A listener that answers HTTP with this status."""
 
     listener: Listener
+    address: str
     status: int
 
 
@@ -60,12 +62,12 @@ def first_answer(
             seen.add(listener.port)
             question = asked.get(listener)
             if question is None or (question.is_over and question.age > 0.3):
-                asked[listener] = _Question(listener, path)
+                asked[listener] = _Question(_address(kept, listener), path)
         for listener, question in asked.items():
             if question.status is not None:
                 status = question.status
                 if question.status < 500:
-                    return Answer(listener=listener, status=question.status)
+                    return Answer(listener=listener, address=question.address, status=question.status)
         time.sleep(_TICK)
     why = Silence.NO_ANSWER if seen else Silence.NEVER_LISTENED
     return NoAnswer(why=why, ports=tuple(sorted(seen)), status=status)
@@ -82,12 +84,19 @@ def _worth_asking(kept: KeptCommand, *, port: int, waited: float) -> tuple[Liste
     return found
 
 
+def _address(kept: KeptCommand, listener: Listener) -> str:
+    try:
+        return kept.address_of(listener)
+    except OSError:
+        return ""  # It ended meanwhile, or no way could be opened yet: it is asked again.
+
+
 class _Question:
     """One request in a thread of its own, so that a slow first answer can be waited for."""
 
-    def __init__(self, listener: Listener, path: str) -> None:
+    def __init__(self, address: str, path: str) -> None:
         self.status: int | None = None
-        self._listener = listener
+        self.address = address
         self._path = path
         self._began = time.monotonic()
         self._thread = threading.Thread(target=self._ask, name="health", daemon=True)
@@ -102,9 +111,10 @@ class _Question:
         return time.monotonic() - self._began
 
     def _ask(self) -> None:
-        connection = http.client.HTTPConnection(
-            self._listener.host, self._listener.port, timeout=_ANSWER_SECONDS
-        )
+        if not self.address:
+            return
+        place = urlsplit(self.address)
+        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=_ANSWER_SECONDS)
         try:
             connection.request("GET", self._path, headers={"Accept": "text/html,*/*"})
             self.status = connection.getresponse().status

@@ -21,8 +21,10 @@ from runs.adapters.deployers.node import (
     registry,
     trouble_of_the_bench,
 )
+from runs.adapters.deployers.reasons import of_limit
+from runs.adapters.deployers.registries import npm_registries, python_registries
 from runs.adapters.deployers.steps import StepEnd, Steps
-from runs.adapters.sandboxes import Ending
+from runs.adapters.sandboxes import Ending, Network
 from runs.errors import StageError
 
 _LOCKS = ("package-lock.json", "npm-shrinkwrap.json")
@@ -60,10 +62,13 @@ class NodeInstall:
     tools: NodeTools
     cache: Path
     seconds: float
+    npm_cache: Path | None = None
+    """A cache of this deployment's own; without it npm's downloads are shared, as far as a wall is not."""
 
     def environment(self) -> Mapping[str, str]:
-        """Return what npm needs to install with the shared cache."""
-        return install_environment(self.cache / "npm", registry_address=registry(self.tools.npm))
+        """Return what npm needs to install with its cache."""
+        npm_cache = self.npm_cache or self.cache / "npm"
+        return install_environment(npm_cache, registry_address=registry(self.tools.npm))
 
     def run(self, steps: Steps, *, env: Mapping[str, str]) -> None:
         """Install; raises CandidateBroken, or StageError when registry or machine are at fault."""
@@ -87,15 +92,21 @@ class NodeInstall:
 
     def _npm(self, steps: Steps, verb: str, *, env: Mapping[str, str]) -> StepEnd:
         words = (verb, *INSTALL_OPTIONS)
+        registries = npm_registries(registry(self.tools.npm))
         return steps.run(
             [*self.tools.npm, *words],
             env={**env, **self.environment()},
             shown=" ".join(("npm", *words)),
             seconds=self.seconds,
+            network=Network(registries=registries.addresses),
+            read_only=(*self.tools.folders, *registries.files),
+            writable=() if self.npm_cache is None else (self.npm_cache,),
         )
 
     def _blame_the_bench(self, steps: Steps, end: StepEnd) -> None:
         steps.stop_if_disk_is_full()
+        if end.limits_hit and end.ending is not Ending.DEADLINE:
+            return
         trouble = trouble_of_the_bench(end.log, registry_address=registry(self.tools.npm))
         if trouble is None and end.ending is Ending.DEADLINE and not _has_own_scripts(steps.folder):
             trouble = f"npm did not finish within {self.seconds:g} s; the package registry may be slow."
@@ -134,7 +145,18 @@ class PythonInstall:
         else:
             make = [base_python(), "-m", "venv", str(venv)]
             install = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
-        made = steps.run(make, env=env, shown="make a Python environment", seconds=self.seconds)
+        venv.mkdir()
+        self.cache.mkdir(parents=True, exist_ok=True)
+        registries = python_registries()
+        programs = (Path(uv),) if uv else ()
+        made = steps.run(
+            make,
+            env=env,
+            shown="make a Python environment",
+            seconds=self.seconds,
+            read_only=programs,
+            writable=(venv, self.cache),
+        )
         if not made.succeeded:
             steps.stop_if_disk_is_full()
             raise StageError(
@@ -142,11 +164,19 @@ class PythonInstall:
             )
         argv = [*install, "-r", "requirements.txt"]
         shown = f"{'uv pip' if uv else 'pip'} install -r requirements.txt"
-        end = steps.run(argv, env=env, shown=shown, seconds=self.seconds)
+        end = steps.run(
+            argv,
+            env=env,
+            shown=shown,
+            seconds=self.seconds,
+            network=Network(registries=registries.addresses),
+            read_only=(*programs, *registries.files),
+            writable=(venv, self.cache),
+        )
         if end.succeeded:
             return python
         steps.stop_if_disk_is_full()
-        if trouble := _index_trouble(end.log):
+        if (trouble := _index_trouble(end.log)) and not of_limit(end.limits_hit):
             raise StageError(trouble)
         raise steps.notes.broken(f"Installing requirements.txt failed {_how(end)}; the log says why.")
 
@@ -180,6 +210,8 @@ def _uv() -> str | None:
 def _how(end: StepEnd) -> str:
     if end.ending is Ending.DEADLINE:
         return "by taking too long"
+    if met := of_limit(end.limits_hit):
+        return f"because it {met}"
     return f"with exit code {end.exit_code}" if end.ending is Ending.FINISHED else f"({end.ending})"
 
 
@@ -229,7 +261,8 @@ def _take(kept: Path, target: Path) -> bool:
 
 def _keep(installed: Path, kept: Path | None) -> None:
     """Keep an install under its key, whole or not at all; a failure costs only time."""
-    if kept is None or not installed.is_dir() or kept.exists():
+    # A link in place of the folder would have us keep whatever it leads to out here.
+    if kept is None or installed.is_symlink() or not installed.is_dir() or kept.exists():
         return
     kept.parent.mkdir(parents=True, exist_ok=True)
     with suppress(OSError, shutil.Error):

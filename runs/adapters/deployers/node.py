@@ -69,6 +69,13 @@ class NodeTools:
     version: str
     source: str
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """What must be readable for them to run, where they lie outside the system's own folders."""
+        places = [self.node.resolve().parent.parent]
+        places += [Path(word).resolve().parent.parent for word in self.npm]
+        return tuple({place for place in places if not place.is_relative_to("/usr")})
+
     def path_with(self, path: str, *, shims: Path) -> str:
         """Return a PATH whose first `node`, `npm` and `npx` are these; may write into `shims`."""
         if len(self.npm) == 1:

@@ -11,22 +11,37 @@ from enum import Enum
 from pathlib import Path
 
 from runs.adapters.sandboxes import (
+    NO_NETWORK,
+    USUAL_LIMITS,
     BoundedLog,
+    Box,
     Ending,
     EndReport,
     KeptCommand,
+    Limits,
+    Network,
     Sandbox,
     StartFailed,
     Stream,
     follow,
 )
 from runs.errors import Cancelled, StageError
-from runs.ports import CancelCheck, CandidateBroken, DeploymentKind, DeploymentReport
+from runs.ports import (
+    CancelCheck,
+    CandidateBroken,
+    Containment,
+    DeploymentKind,
+    DeploymentReport,
+    LimitHit,
+    LimitKind,
+)
 
 _TICK = 0.2
 _BUILD_NICENESS = 5
 _LOG_STOP_BYTES = 512 << 20
 _FULL_DISK_BYTES = 16 << 20
+
+OUT_OF_MEMORY = "This machine ran out of memory, and not because of the application; free some, then retry."
 
 
 class Phase(Enum):
@@ -34,7 +49,7 @@ class Phase(Enum):
 
     INSTALL = "install"
     BUILD = "build"
-    START = "start"
+    SERVE = "serve"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,6 +60,7 @@ class Notes:
     kind: DeploymentKind | None = None
     commands: list[str] = field(default_factory=list)
     server: BoundedLog | None = None
+    contained: list[Containment] = field(default_factory=list)
     _logs: list[BoundedLog] = field(default_factory=list)
     _begun: dict[Phase, float] = field(default_factory=dict)
     _seconds: dict[Phase, float] = field(default_factory=dict)
@@ -81,7 +97,7 @@ class Notes:
             server_log="" if self.server is None else self.server.text(),
             install_seconds=self._seconds_of(Phase.INSTALL),
             build_seconds=self._seconds_of(Phase.BUILD),
-            start_seconds=self._seconds_of(Phase.START),
+            start_seconds=self._seconds_of(Phase.SERVE),
         )
 
     def _seconds_of(self, phase: Phase) -> float:
@@ -101,6 +117,7 @@ class StepEnd:
     ending: Ending
     exit_code: int | None
     log: str
+    limits_hit: tuple[LimitHit, ...] = ()
 
     @property
     def succeeded(self) -> bool:
@@ -110,26 +127,84 @@ class StepEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """Runs commands in the candidate's folder and notes them."""
+    """Runs commands in the candidate's folder, which is all they may write beside `writable`, and notes them."""
 
     sandbox: Sandbox
     folder: Path
     notes: Notes
     is_cancelled: CancelCheck
+    writable: tuple[Path, ...] = ()
+    limits: Limits = USUAL_LIMITS
 
-    def run(self, argv: Sequence[str], *, env: Mapping[str, str], shown: str, seconds: float) -> StepEnd:
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        shown: str,
+        seconds: float,
+        phase: Phase = Phase.INSTALL,
+        network: Network = NO_NETWORK,
+        read_only: Sequence[Path] = (),
+        writable: Sequence[Path] = (),
+    ) -> StepEnd:
         """Run one command to its end; raises Cancelled, or StageError when it could not be held."""
         self.notes.commands.append(shown)
         log = self.notes.new_log()
         log.add(f"$ {shown}\n".encode())
-        with self.start(argv, env=env, shown=shown, seconds=seconds, niceness=_BUILD_NICENESS) as kept:
+        box = self.box(network=network, read_only=read_only, writable=writable)
+        with self.start(
+            argv, env=env, shown=shown, seconds=seconds, niceness=_BUILD_NICENESS, box=box
+        ) as kept:
             assert kept.stdout is not None
             reader = follow(kept.stdout, log, stop_bytes=_LOG_STOP_BYTES, on_stop=_ender(kept))
-            report = self.wait(kept)
+            try:
+                report = self.wait(kept)
+            except Cancelled:
+                self.note(kept.end(), phase, written=log.seen, most=_LOG_STOP_BYTES)
+                raise
             reader.join(5)
+        hits = self.note(report, phase, written=log.seen, most=_LOG_STOP_BYTES)
         if report.ending is Ending.KEEPER_DIED:
             raise StageError(f"Something killed the process that holds {shown!r}; retry the trial.")
-        return StepEnd(ending=report.ending, exit_code=report.exit_code, log=log.text())
+        if report.machine_out_of_memory:
+            raise StageError(OUT_OF_MEMORY)
+        return StepEnd(ending=report.ending, exit_code=report.exit_code, log=log.text(), limits_hit=hits)
+
+    def box(
+        self,
+        *,
+        network: Network = NO_NETWORK,
+        read_only: Sequence[Path] = (),
+        writable: Sequence[Path] = (),
+        port: int | None = None,
+    ) -> Box:
+        """Return the box of one command."""
+        return Box(
+            workspace=self.folder,
+            writable=(*self.writable, *writable),
+            read_only=tuple(read_only),
+            network=network,
+            limits=self.limits,
+            port=port,
+        )
+
+    def note(self, report: EndReport, phase: Phase, *, written: int, most: int) -> tuple[LimitHit, ...]:
+        """Note how a command was held; answers the limits it met, that of its output included."""
+        hits = report.limits_hit
+        if report.ending is Ending.OUTPUT_LIMIT:
+            hits = (*hits, LimitHit(kind=LimitKind.OUTPUT, limit=most, seen=written))
+        self.notes.contained.append(
+            Containment(
+                level=self.sandbox.name,
+                stage=phase.value,
+                processes_left=report.survivors,
+                ports_left=report.ports_left,
+                seconds_to_end=report.seconds_to_end,
+                limits_hit=hits,
+            )
+        )
+        return hits
 
     def start(
         self,
@@ -139,6 +214,7 @@ class Steps:
         shown: str,
         seconds: float | None,
         niceness: int = 0,
+        box: Box,
     ) -> KeptCommand:
         """Start one command; a missing program is the candidate's fault, it was asked for by name."""
         try:
@@ -149,6 +225,7 @@ class Steps:
                 stderr=Stream.WITH_STDOUT,
                 deadline_seconds=seconds,
                 niceness=niceness,
+                box=box,
             )
         except StartFailed as refused:
             raise self.notes.broken(f"The command {shown!r} cannot be started. {refused}") from refused

@@ -79,11 +79,13 @@ class Box:
     """One command's view of the machine.
 
     `workspace` and the folders in `writable` may be written, files and folders in `read_only` read beside
-    the system's programs and libraries; nothing else of this machine's files exists inside.
+    the system's programs and libraries; nothing else of this machine's files exists inside. `port` is a
+    free port of this machine set aside for the command: it leads to the same number inside.
     """
 
     workspace: Path
     writable: tuple[Path, ...] = ()
     read_only: tuple[Path, ...] = ()
+    port: int | None = None
     network: Network = NO_NETWORK
     limits: Limits = USUAL_LIMITS

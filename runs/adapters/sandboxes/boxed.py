@@ -48,8 +48,10 @@ class BoxedProcess(KeptProcess):
         stdin: Stream,
         stdout: Stream,
         stderr: Stream,
+        port: int | None = None,
     ) -> None:
         self._control = control
+        self._port = port
         self._control_lock = threading.Lock()
         self._heard = b""
         self._inner = inner
@@ -91,7 +93,13 @@ class BoxedProcess(KeptProcess):
         with self._control_lock:
             known = self._addresses.get(listener)
         if known is None:
-            port = self._doors.way_in(self._socket_inside, host=listener.host, port=listener.port)
+            # Only the port set aside keeps its number: no command may take a port of its own choice out here.
+            port = self._doors.way_in(
+                self._socket_inside,
+                host=listener.host,
+                port=listener.port,
+                wanted=listener.port if listener.port == self._port else 0,
+            )
             known = f"http://127.0.0.1:{port}"
             with self._control_lock:
                 known = self._addresses.setdefault(listener, known)

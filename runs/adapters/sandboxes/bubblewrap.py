@@ -26,6 +26,7 @@ from runs.adapters.sandboxes.process import orders_about
 from runs.errors import StageError
 
 _INSIDE = Path(__file__).with_name("inside.py")
+_FIRST = "/run/first.py"
 _CHECK_SECONDS = 20.0
 _TEMPORARY_BYTES = 512 << 20
 _SHARED_MEMORY_BYTES = 256 << 20
@@ -131,7 +132,7 @@ class BubblewrapSandbox:
             for name, file in files.items():
                 words += ["--file", str(file.fileno()), name]
             words += [*_bound(box, env), "--remount-ro", "/", "--chdir", "/", "--"]
-            words += [_python(), "-I", "-S", str(_INSIDE), str(theirs.fileno())]
+            words += [_python(), "-I", "-S", _FIRST, str(theirs.fileno())]
             descriptors = [theirs.fileno(), *(file.fileno() for file in files.values())]
             order = {
                 "argv": words,
@@ -153,7 +154,14 @@ class BubblewrapSandbox:
                 "processes": box.limits.processes if os.geteuid() else None,
             }
             kept = BoxedProcess(
-                order, inner, control=ours, ways_out=ways, stdin=stdin, stdout=stdout, stderr=stderr
+                order,
+                inner,
+                control=ours,
+                ways_out=ways,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                port=box.port,
             )
         try:
             kept.wait_for_start()
@@ -193,7 +201,7 @@ def _system() -> tuple[str, ...]:
     for file in _SYSTEM_FILES:
         words += ["--ro-bind-try", file, file]
     words += [word for folder in _python_folders() for word in ("--ro-bind", str(folder), str(folder))]
-    return (*words, "--ro-bind", str(_INSIDE), str(_INSIDE))
+    return (*words, "--ro-bind", str(_INSIDE), _FIRST)
 
 
 def _python() -> str:

@@ -34,9 +34,15 @@ class Doors:
         self._closed = False
         self._sockets: list[socket.socket] = []
 
-    def way_in(self, socket_inside: SocketInside, *, host: str, port: int) -> int:
-        """Return a port of this machine's loopback that leads to a port of the box; raises OSError."""
-        door = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+    def way_in(self, socket_inside: SocketInside, *, host: str, port: int, wanted: int = 0) -> int:
+        """Return a port of this machine's loopback that leads to a port of the box.
+
+        It is `wanted` where that is still free. Raises OSError.
+        """
+        try:
+            door = socket.create_server(("127.0.0.1", wanted), backlog=_BACKLOG)
+        except OSError:
+            door = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
         outside = int(door.getsockname()[1])
 
         async def visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,0 +1,95 @@
+"""Which package registries this user's npm, pip and uv are configured for, and which files they need for it."""
+
+from __future__ import annotations
+
+import configparser
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+_NPM_DEFAULT = "https://registry.npmjs.org/"
+_PYPI = "https://pypi.org/simple"
+_FILES_OF = {
+    "pypi.org": "https://files.pythonhosted.org",
+    "test.pypi.org": "https://test-files.pythonhosted.org",
+}
+"""Where an index keeps the packages themselves, when that is another host."""
+
+_INDEX_VARIABLES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
+_MORE_VARIABLES = ("PIP_EXTRA_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "UV_FIND_LINKS")
+_FILE_VARIABLES = ("PIP_CONSTRAINT", "UV_CONSTRAINT", "UV_CONFIG_FILE")
+_PIP_FILES = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf", "~/.pip/pip.conf", "~/.config/pip/pip.conf")
+_PIP_SECTIONS = ("global", "install")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registries:
+    """Addresses that an install may reach, and files and folders that it may read."""
+
+    addresses: tuple[str, ...]
+    files: tuple[Path, ...]
+
+
+NO_REGISTRIES = Registries(addresses=(), files=())
+
+
+def npm_registries(address: str) -> Registries:
+    """Return npm's registry: `address`, or npm's own one where npm could not say."""
+    return Registries(addresses=(address or _NPM_DEFAULT,), files=())
+
+
+def python_registries() -> Registries:
+    """Return the indexes of pip and uv from their variables and pip's files, the public one included.
+
+    The public index stays allowed beside another one, because uv does not read pip's files.
+    """
+    words = [_PYPI, *_from_variables(), *_from_files()]
+    addresses = [word for word in words if word.startswith(("http://", "https://"))]
+    addresses += [
+        _FILES_OF[host] for word in addresses if (host := urlsplit(word).hostname or "") in _FILES_OF
+    ]
+    files = [_path(word) for word in words if not word.startswith(("http://", "https://"))]
+    files += [_path(os.environ[name]) for name in _FILE_VARIABLES if name in os.environ]
+    files += _pip_files()
+    return Registries(
+        addresses=tuple(dict.fromkeys(addresses)),
+        files=tuple(dict.fromkeys(file for file in files if file.is_absolute() and file.exists())),
+    )
+
+
+def all_registries(npm_address: str) -> Registries:
+    """Return what an install in the task's own words may need: all of them."""
+    npm, python = npm_registries(npm_address), python_registries()
+    return Registries(addresses=npm.addresses + python.addresses, files=npm.files + python.files)
+
+
+def _from_variables() -> Iterator[str]:
+    for name in (*_INDEX_VARIABLES, *_MORE_VARIABLES):
+        for word in os.environ.get(name, "").split():
+            # uv writes NAME=ADDRESS where an index has a name.
+            before, equals, after = word.partition("=")
+            yield after if equals and "://" not in before else word
+
+
+def _from_files() -> Iterator[str]:
+    for file in _pip_files():
+        settings = configparser.RawConfigParser()
+        try:
+            settings.read(file, encoding="utf-8")
+        except (configparser.Error, UnicodeDecodeError, OSError):
+            continue  # pip will say so itself.
+        for section in _PIP_SECTIONS:
+            for option in ("index-url", "extra-index-url", "find-links", "constraint"):
+                yield from settings.get(section, option, fallback="").split()
+
+
+def _pip_files() -> list[Path]:
+    named = [os.environ["PIP_CONFIG_FILE"]] if "PIP_CONFIG_FILE" in os.environ else []
+    paths = [Path(name).expanduser() for name in (*named, *_PIP_FILES)]
+    return [path for path in paths if path.is_file() and os.access(path, os.R_OK)]
+
+
+def _path(word: str) -> Path:
+    return Path(unquote(urlsplit(word).path)) if word.startswith("file:") else Path(word).expanduser()
