@@ -63,16 +63,20 @@ def check_end(bench: Bench, run: str, *, expected: dict[str, Any], repeats: int 
 
 
 def processes_of(bench: Bench, wanted: Callable[[str], bool]) -> list[int]:
-    """Process numbers of what works for this bench and whose command line is wanted."""
-    found = (line.partition(" ") for line in bench._processes())
-    return [int(pid) for pid, _, words in found if wanted(words)]
+    """Process numbers of what works for this bench and whose whole command line is wanted."""
+    found = []
+    for line in bench._processes():
+        pid = int(line.partition(" ")[0])
+        with suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if wanted(words):
+                found.append(pid)
+    return found
 
 
 def is_browser(words: str) -> bool:
-    """Whether a command line is that of a browser's first process."""
-    return (
-        ("chrom" in words or "headless" in words) and "--remote-debugging" in words and "--type=" not in words
-    )
+    """Whether a command line is that of a browser's first process; its helpers have a type."""
+    return "chrom" in words and "--remote-debugging" in words and "--type=" not in words
 
 
 def keepers_below(bench: Bench, *roots: int) -> list[int]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runs.adapters.sandboxes.bubblewrap import BubblewrapSandbox
-
 from runs.adapters.code_agents import AgentKit, code_agent
+from runs.adapters.sandboxes.bubblewrap import BubblewrapSandbox
+from runs.adapters.sandboxes.process import ProcessSandbox
 from runs.errors import StageError
 from runs.ports import Brief, TrajectoryEventRecord
 from tests.hostile.outside import outside
@@ -27,11 +27,12 @@ PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """An act by name, how many seconds it is given, and what else it is told."""
+    """An act by name, how many seconds it is given, what else it is told, and whether in a box."""
 
     name: str
     seconds: float = 30.0
     more: dict[str, Any] | None = None
+    is_boxed: bool = True
 
 
 def held(trial: Trial, *, folder: Path, secret: str) -> dict[str, Any]:
@@ -48,7 +49,9 @@ def held(trial: Trial, *, folder: Path, secret: str) -> dict[str, Any]:
             "wall_clock": trial.seconds,
         }
         kit = AgentKit(
-            sandbox=BubblewrapSandbox(), scratch=folder / "scratch" / "agents", workspace_for=lambda *_: None
+            sandbox=BubblewrapSandbox.found() if trial.is_boxed else ProcessSandbox(),
+            scratch=folder / "scratch" / "agents",
+            workspace_for=lambda *_: None,
         )
         brief = Brief(task_key="page", round_number=1, request="Please build a page.", workspace=workspace)
         began = time.monotonic()

@@ -56,6 +56,14 @@ QUIET = (
     "touch_devices",
     "delete_the_workspace",
 )
+# What may be tried without a box too, because it only looks.
+SEEN_WITHOUT = (
+    "read_another_workspace",
+    "read_the_site_s_own_files",
+    "read_environments",
+    "reach_the_site",
+    "reach_unix_sockets",
+)
 STUBBORN = ({"name": "ignore_the_end", "seconds": 3.0},)
 STORMS: dict[str, dict[str, Any]] = {
     "fork_without_end": {"seconds": 20.0},
@@ -114,7 +122,8 @@ def check_held(answer: dict[str, Any], *, limits: list[str] | None = None) -> No
     contained = answer["containment"]
     assert contained["level"] == "bubblewrap"
     assert (contained["processes_left"], contained["ports_left"], contained["files_left"]) == (0, [], [])
-    if limits is not None:
+    if limits is not None and answer["exit"] != "timeout":
+        # Where the kernel itself refuses more, an agent may go on asking until its time is over.
         assert set(contained["limits_hit"]) & set(limits)
 
 
@@ -142,6 +151,15 @@ def test_an_agent_that_ignores_every_polite_signal_is_ended_at_its_limit(answers
 
     check_held(answer)
     assert answer["exit"] == "timeout"
+
+
+def test_without_a_box_the_same_agents_reach_what_lies_outside():
+    """Else the walls would pass for tight because nobody pushed."""
+    answers = tried("ordinary", [{"name": name, "is_boxed": False} for name in SEEN_WITHOUT], timeout=300)
+
+    for name in SEEN_WITHOUT:
+        assert answers[name]["said"]["reached"], name
+        assert answers[name]["outside"] or name == "read_environments"
 
 
 @pytest.mark.skipif(not IS_SOAK, reason="a storm of minutes: `make soak` lets it loose")
