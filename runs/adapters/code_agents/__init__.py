@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from runs.adapters.kinds import Kind, Settings, kinds_in
-from runs.adapters.sandboxes import Sandbox
+from runs.adapters.sandboxes import USUAL_LIMITS, Limits, Sandbox
 from runs.ports import CodeAgent
 
 __all__ = ["AgentKit", "Settings", "WorkspaceFor", "all_code_agents", "code_agent"]
@@ -27,6 +27,7 @@ class AgentKit:
     sandbox: Sandbox
     scratch: Path
     workspace_for: WorkspaceFor
+    limits: Limits = USUAL_LIMITS
 
 
 @cache

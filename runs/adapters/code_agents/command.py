@@ -10,10 +10,11 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,9 +22,13 @@ from benchmark.rules.protocol import BadSetting, SettingSpec
 from benchmark.rules.vocabulary import ExitReason
 from runs.adapters.code_agents import AgentKit, Settings
 from runs.adapters.sandboxes import (
+    USUAL_LIMITS,
+    Box,
     Ending,
     EndReport,
     KeptCommand,
+    Limits,
+    Network,
     Sandbox,
     StartFailed,
     Stream,
@@ -31,9 +36,21 @@ from runs.adapters.sandboxes import (
     passed_variables,
 )
 from runs.adapters.sandboxes.folders import own_folder
+from runs.adapters.sandboxes.forwarding import Place
+from runs.adapters.sandboxes.limit_words import of_limit
 from runs.adapters.sandboxes.lines import Budget, Line, follow_lines
+from runs.adapters.sandboxes.programs import folders_of
 from runs.errors import StageError
-from runs.ports import AgentTurn, Brief, CancelCheck, EventKind, TrajectoryEventRecord
+from runs.ports import (
+    AgentTurn,
+    Brief,
+    CancelCheck,
+    Containment,
+    EventKind,
+    LimitHit,
+    LimitKind,
+    TrajectoryEventRecord,
+)
 
 NAME = "command"
 TITLE = "Run a command line"
@@ -61,6 +78,20 @@ SETTINGS = (
         "HOME). It gets no other; their values are blotted out in what it writes.",
     ),
     SettingSpec(
+        name="model_endpoint",
+        type=str,
+        default="",
+        help="The one address that the command may reach from a sandbox that isolates, for example "
+        "https://api.example.com or http://127.0.0.1:8080. Empty: none.",
+    ),
+    SettingSpec(
+        name="read_only",
+        type=str,
+        default="",
+        help="Files and folders that the command may read from a sandbox that isolates, separated by commas. "
+        "The program itself, its installation and files named in the command line are readable anyway.",
+    ),
+    SettingSpec(
         name="max_events",
         type=int,
         default=20_000,
@@ -73,10 +104,13 @@ SETTINGS = (
 _PLACEHOLDER = re.compile(r"\{(request|request_file|round|task)\}")
 _LINE_BYTES = 256 << 10
 _TOTAL_BYTES = 64 << 20
+_STOP_BYTES = 512 << 20
 _WAITING_LINES = 500
+_NAMED_FILES = 20
 _TICK = 0.25
 _NOT_SECRET = frozenset({"HOME", "PATH", "USER", "LOGNAME", "LANG", "TERM", "SHELL"})
 _SHORTEST_SECRET = 8
+_REASONS = {LimitKind.MEMORY: ExitReason.OUT_OF_MEMORY, LimitKind.CPU: ExitReason.TIMEOUT}
 
 
 def build(settings: Settings, kit: AgentKit) -> CommandAgent:
@@ -93,8 +127,21 @@ def build(settings: Settings, kit: AgentKit) -> CommandAgent:
         passed = passed_variables(names)
     except ValueError as error:
         raise BadSetting(f"Setting 'pass_variables': {error}") from None
+    endpoint = str(settings["model_endpoint"]).strip()
+    try:
+        if endpoint:
+            Place.of(endpoint)
+    except ValueError as error:
+        raise BadSetting(f"Setting 'model_endpoint': {error}") from None
+    readable = [name.strip() for name in str(settings["read_only"]).split(",") if name.strip()]
+    for name in readable:
+        if not Path(name).is_absolute() or not Path(name).exists():
+            raise BadSetting(f"Setting 'read_only' names {name!r}; give full paths of what is there.")
     return CommandAgent(
         words=words,
+        endpoint=endpoint,
+        read_only=tuple(Path(name) for name in readable),
+        limits=kit.limits,
         wall_clock=float(settings["wall_clock"]),
         passed=passed,
         max_events=int(settings["max_events"]),
@@ -113,6 +160,9 @@ class CommandAgent:
     scratch: Path
     passed: Mapping[str, str] = field(default_factory=dict, repr=False)
     max_events: int = 20_000
+    endpoint: str = ""
+    read_only: tuple[Path, ...] = ()
+    limits: Limits = USUAL_LIMITS
     name: str = NAME
 
     def work(
@@ -128,9 +178,13 @@ class CommandAgent:
         """
         home = own_folder(self.scratch, purpose="agent")
         try:
-            return self._work(brief, home=home, record=record, is_cancelled=is_cancelled)
+            turn = self._work(brief, home=home, record=record, is_cancelled=is_cancelled)
         finally:
             shutil.rmtree(home, ignore_errors=True)
+        if turn.containment is None or not home.exists():
+            return turn
+        left = tuple(str(path) for path in islice(home.rglob("*"), _NAMED_FILES)) or (str(home),)
+        return replace(turn, containment=replace(turn.containment, files_left=left))
 
     def _work(
         self,
@@ -159,7 +213,7 @@ class CommandAgent:
             home,
             network=True,
             extra={
-                **self.passed,
+                **self._passed_inside(),
                 "PROOFROOM_ROUND": values["round"],
                 "PROOFROOM_TASK": values["task"],
                 "PROOFROOM_REQUEST_FILE": values["request_file"],
@@ -173,26 +227,49 @@ class CommandAgent:
                 stdin=Stream.PIPE if on_stdin else Stream.NOTHING,
                 deadline_seconds=self.wall_clock,
                 niceness=5,
+                box=self._box(brief, home=home, path=environment["PATH"]),
             )
         except StartFailed as refused:
             raise StageError(_cannot_start(self.words[0], refused)) from refused
+        budget = Budget(lines=self.max_events, total_bytes=_TOTAL_BYTES)
         with kept:
             if kept.stdin is not None:
                 _feed(kept.stdin, brief.request)
-            report = self._listen(kept, record=record, is_cancelled=is_cancelled)
-        return self._turn(report)
+            report = self._listen(kept, budget=budget, record=record, is_cancelled=is_cancelled)
+        hits = report.limits_hit
+        if report.ending is Ending.OUTPUT_LIMIT:
+            hits = (*hits, LimitHit(kind=LimitKind.OUTPUT, limit=_STOP_BYTES, seen=budget.seen_bytes))
+        turn = self._turn(report, hits)
+        return replace(turn, containment=_containment(self.sandbox.name, report, hits))
+
+    def _passed_inside(self) -> Mapping[str, str]:
+        """Return the variables to pass on; a home that does not exist inside would only mislead."""
+        if not self.sandbox.isolates:
+            return self.passed
+        return {name: value for name, value in self.passed.items() if name != "HOME"}
+
+    def _box(self, brief: Brief, *, home: Path, path: str) -> Box:
+        named = [Path(word) for word in self.words if word.startswith("/") and Path(word).is_file()]
+        tools = folders_of(self.words[0], path=path, outside=(brief.workspace, self.scratch))
+        return Box(
+            workspace=brief.workspace,
+            writable=(home,),
+            read_only=(*tools, *named, *self.read_only),
+            network=Network(endpoint=self.endpoint),
+            limits=self.limits,
+        )
 
     def _listen(
         self,
         kept: KeptCommand,
         *,
+        budget: Budget,
         record: Callable[[TrajectoryEventRecord], None],
         is_cancelled: CancelCheck,
     ) -> EndReport:
         """Record lines as they come, from this thread alone: a database connection belongs to one."""
         # Bounded, so that a flood waits for the database instead of filling the memory.
         lines: queue.Queue[Line] = queue.Queue(maxsize=_WAITING_LINES)
-        budget = Budget(lines=self.max_events, total_bytes=_TOTAL_BYTES)
         over = threading.Event()
 
         def keep(line: Line) -> None:
@@ -213,7 +290,12 @@ class CommandAgent:
                 with suppress(queue.Empty):
                     record(self._event(lines.get(timeout=_TICK if report is None else 0.02)))
                 if report is None and time.monotonic() >= ask_at:
-                    report = kept.end() if is_cancelled() else kept.poll()
+                    if is_cancelled():
+                        report = kept.end()
+                    elif budget.seen_bytes > _STOP_BYTES:
+                        report = kept.end(ending=Ending.OUTPUT_LIMIT)
+                    else:
+                        report = kept.poll()
                     ask_at = time.monotonic() + _TICK
         finally:
             over.set()  # A record that failed must not leave a reader waiting for room.
@@ -242,14 +324,22 @@ class CommandAgent:
                 raw = raw.replace(value.encode(), f"[{name}]".encode())
         return raw
 
-    def _turn(self, report: EndReport) -> AgentTurn:
+    def _turn(self, report: EndReport, hits: Sequence[LimitHit]) -> AgentTurn:
         if report.ending is Ending.KEEPER_DIED:
             raise StageError(
                 "Something killed the process that holds the code agent; "
                 "all that the agent had started was ended. Retry the trial."
             )
+        if report.machine_out_of_memory:
+            raise StageError(
+                "This machine ran out of memory, and not because of the code agent; free some, then retry."
+            )
         code = report.exit_code
-        if report.ending is Ending.DEADLINE:
+        met = of_limit(hits)
+        if met is not None:
+            reason = _REASONS.get(hits[0].kind, ExitReason.CRASHED)
+            detail = f"The command {met}."
+        elif report.ending is Ending.DEADLINE:
             reason = ExitReason.TIMEOUT
             detail = f"The command met its limit of {self.wall_clock:g} s and was ended."
         elif report.ending is not Ending.FINISHED:
@@ -264,6 +354,17 @@ class CommandAgent:
         if report.ending is Ending.FINISHED and report.left_behind:
             detail += f" {report.left_behind} that it had left running were ended."
         return AgentTurn(exit_reason=reason, detail=detail, exit_code=code)
+
+
+def _containment(level: str, report: EndReport, hits: tuple[LimitHit, ...]) -> Containment:
+    return Containment(
+        level=level,
+        stage="agent",
+        processes_left=report.survivors,
+        ports_left=report.ports_left,
+        seconds_to_end=report.seconds_to_end,
+        limits_hit=hits,
+    )
 
 
 def _feed(stdin: BinaryIO, request: str) -> None:

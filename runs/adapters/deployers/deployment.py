@@ -14,7 +14,7 @@ from runs.adapters.deployers.answering import Answer, first_answer
 from runs.adapters.deployers.installs import NodeInstall, PythonInstall, base_python, network_trouble
 from runs.adapters.deployers.node import QUIET, node_tools, registry
 from runs.adapters.deployers.plans import NPM, Plan
-from runs.adapters.deployers.reasons import in_words, of_limit, port_taken, why_silent
+from runs.adapters.deployers.reasons import in_words, port_taken, why_silent
 from runs.adapters.deployers.registries import NO_REGISTRIES, all_registries
 from runs.adapters.deployers.steps import Phase, Steps
 from runs.adapters.sandboxes import (
@@ -25,6 +25,7 @@ from runs.adapters.sandboxes import (
     clean_environment,
     follow,
 )
+from runs.adapters.sandboxes.limit_words import of_limit
 from runs.adapters.sandboxes.listening import free_port, is_taken
 from runs.errors import StageError
 from runs.ports import DeploymentKind, RunningApp

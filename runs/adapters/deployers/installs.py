@@ -21,10 +21,10 @@ from runs.adapters.deployers.node import (
     registry,
     trouble_of_the_bench,
 )
-from runs.adapters.deployers.reasons import of_limit
 from runs.adapters.deployers.registries import npm_registries, python_registries
 from runs.adapters.deployers.steps import StepEnd, Steps
 from runs.adapters.sandboxes import Ending, Network
+from runs.adapters.sandboxes.limit_words import of_limit
 from runs.errors import StageError
 
 _LOCKS = ("package-lock.json", "npm-shrinkwrap.json")

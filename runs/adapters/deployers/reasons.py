@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from runs.adapters.deployers.answering import NoAnswer, Silence
 from runs.adapters.deployers.steps import OUT_OF_MEMORY
 from runs.adapters.sandboxes import Ending, EndReport
+from runs.adapters.sandboxes.limit_words import of_limit
 from runs.adapters.sandboxes.listening import is_taken
 from runs.errors import StageError
-from runs.ports import LimitHit, LimitKind
 
 _TAKEN = re.compile(
     r"EADDRINUSE|address already in use|port \d+ is (?:already )?in use|Errno 98|Errno 48", re.IGNORECASE
 )
 _PORT_NUMBER = re.compile(r"(?:port|:)\D{0,3}(\d{2,5})\b", re.IGNORECASE)
-
-
-def of_limit(hits: Sequence[LimitHit]) -> str | None:
-    """Return what a command did when it met a limit of its own, as the end of a sentence; None if none."""
-    for hit in hits:
-        match hit.kind:
-            case LimitKind.MEMORY:
-                return f"used {_size(hit.seen)} of memory, more than {_size(hit.limit)}, and was ended"
-            case LimitKind.PROCESSES:
-                return f"had {hit.seen:.0f} processes, more than {hit.limit:.0f}, and was ended"
-            case LimitKind.CPU:
-                return f"used the processor for {hit.seen:.0f} s, more than {hit.limit:.0f} s, and was ended"
-            case LimitKind.DISK:
-                return f"wrote {_size(hit.seen)} to the disk, more than {_size(hit.limit)}, and was ended"
-            case LimitKind.FILE_SIZE:
-                return f"wrote a file of {_size(hit.limit)}, the most that is allowed"
-            case LimitKind.OUTPUT:
-                return "wrote more output than is allowed and was ended"
-            case LimitKind.WALL_CLOCK:
-                continue
-    return None
-
-
-def _size(count: float) -> str:
-    return f"{count / (1 << 30):.1f} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.0f} MiB"
 
 
 def why_silent(answer: NoAnswer, *, path: str, seconds: float, taken: int | None) -> str:

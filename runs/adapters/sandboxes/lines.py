@@ -54,6 +54,12 @@ class Budget:
         self._bytes = total_bytes
         self._lock = threading.Lock()
         self.lines_left_out = 0
+        self.seen_bytes = 0
+
+    def saw(self, count: int) -> None:
+        """Count bytes as they come, kept or not."""
+        with self._lock:
+            self.seen_bytes += count
 
     def takes(self, line: Line) -> bool:
         """Answer whether this line is kept, and count it."""
@@ -74,7 +80,7 @@ def follow_lines(
     """Call `keep` from a thread with each line that is not blank, as long as the budget lasts."""
 
     def read() -> None:
-        for line in _lines(stream, name=name, line_bytes=line_bytes):
+        for line in _lines(stream, name=name, line_bytes=line_bytes, saw=budget.saw):
             if budget.takes(line):
                 keep(line)
 
@@ -83,10 +89,11 @@ def follow_lines(
     return thread
 
 
-def _lines(stream: BinaryIO, *, name: str, line_bytes: int) -> Iterator[Line]:
+def _lines(stream: BinaryIO, *, name: str, line_bytes: int, saw: Callable[[int], None]) -> Iterator[Line]:
     begun = bytearray()
     cut = 0
     while data := _next_chunk(stream):
+        saw(len(data))
         at = datetime.now(UTC)
         *ended, rest = data.split(b"\n")
         for piece in ended:
