@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -39,11 +38,12 @@ def bench(tmp_path_factory) -> Iterator[Bench]:
 
 
 @pytest.fixture(scope="session")
-def expected(tmp_path_factory) -> Iterator[dict[str, Any]]:
-    """The numbers of a run that nothing disturbed."""
+def expected(tmp_path_factory) -> Iterator[world.Expected]:
+    """The numbers of runs that nothing disturbed, by how many repeats they have."""
     made = world.bench_with_pack(tmp_path_factory.mktemp("undisturbed"))
-    run = str(made.json("launch", world.KEY, "--agent", "replay", "--wait")["run"])
-    (trial,) = made.json("show", run)["trials"]
-    assert trial["rounds"][0]["criteria"] == world.MARKS
-    yield world.numbers(made, run)
+    runs = {repeats: world.launched(made, repeats=repeats) for repeats in (1, 2)}
+    assert made.json("work") == {"stopped": False}
+    for trial in made.json("show", runs[2])["trials"]:
+        assert trial["rounds"][0]["criteria"] == world.MARKS
+    yield {repeats: world.numbers(made, run) for repeats, run in runs.items()}
     made.end_all()

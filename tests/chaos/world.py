@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from tests.whole import small
 from tests.whole.bench import Bench
+
+type Expected = Mapping[int, dict[str, Any]]
+"""Every number of an undisturbed run, by how many repeats it has."""
 
 KEY = "chaos"
 SETTINGS = {"PROOFROOM_LEASE_SECONDS": "10", "PROOFROOM_SWEEP_SECONDS": "1"}
@@ -52,9 +55,9 @@ def numbers(bench: Bench, run: str) -> dict[str, Any]:
     return found
 
 
-def check_end(bench: Bench, run: str, *, expected: dict[str, Any], repeats: int = 1) -> None:
+def check_end(bench: Bench, run: str, *, expected: Expected, repeats: int = 1) -> None:
     """Hold a run that is over to the numbers of an undisturbed one; nothing may be left of it."""
-    assert numbers(bench, run) == expected
+    assert numbers(bench, run) == expected[repeats]
     assert bench.rows(TWICE) == []
     assert bench.rows(VERDICTS, run) == [(len(MARKS) * repeats,)]
     claimed = bench.rows("select id from runs_trial where run_id = ? and claimed_by <> ''", run)
