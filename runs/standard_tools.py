@@ -36,6 +36,9 @@ def _toolbox(seen: Look) -> Toolbox:
     from runs.adapters.judges import JudgeKit, judge
 
     scratch = Path(settings.DATA_DIR) / "scratch"
+    # Nobody else of this machine may enter: what an agent leaves may carry the rights of its owner.
+    scratch.mkdir(parents=True, exist_ok=True)
+    scratch.chmod(0o700)
     sandbox = sandbox_at(seen)
 
     def built_agent(name: str, given: Mapping[str, Any], recorded: WorkspaceFinder) -> CodeAgent:

@@ -17,7 +17,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,7 @@ class Act:
         else:
             (self.refused if got is None else self.reached).append(f"{what}: {str(got)[:200]}")
 
-    def done(self, what: str, act: Callable[[], object]) -> None:
+    def done(self, what: str, act: Any) -> None:
         """Note whether something could be done at all."""
         self.tried(what, lambda: (act(), "done")[1])
 
