@@ -41,9 +41,10 @@ def bench(tmp_path_factory) -> Iterator[Bench]:
 def expected(tmp_path_factory) -> Iterator[world.Expected]:
     """The numbers of runs that nothing disturbed, by how many repeats they have."""
     made = world.bench_with_pack(tmp_path_factory.mktemp("undisturbed"))
-    runs = {repeats: world.launched(made, repeats=repeats) for repeats in (1, 2)}
+    # Only the soak disturbs runs of two repeats.
+    runs = {repeats: world.launched(made, repeats=repeats) for repeats in ((1, 2) if TIMES else (1,))}
     assert made.json("work") == {"stopped": False}
-    for trial in made.json("show", runs[2])["trials"]:
+    for trial in made.json("show", runs[max(runs)])["trials"]:
         assert trial["rounds"][0]["criteria"] == world.MARKS
     yield {repeats: world.numbers(made, run) for repeats, run in runs.items()}
     made.end_all()

@@ -98,11 +98,25 @@ def farm(prepared) -> Iterator[Farm]:
 
 def test_a_broker_that_dies_with_all_it_held_and_comes_back_loses_no_trial(farm, expected):
     farm.bench.worker()
-    run = launched(farm.bench, repeats=2)
+    run = launched(farm.bench)
     farm.wait_for(BEGAN, run, "c1")
 
     farm.broker.kill()
     time.sleep(2)
+    farm.broker.start()
+
+    farm.wait_for(FINISHED, run)
+    farm.bench.end_workers()
+    check_end(farm.bench, run, expected=expected)
+
+
+@in_soak
+def test_a_broker_that_dies_while_other_trials_wait_in_it_loses_none_of_them(farm, expected):
+    farm.bench.worker()
+    run = launched(farm.bench, repeats=2)
+    farm.wait_for(BEGAN, run, "c1")
+
+    farm.broker.kill()
     farm.broker.start()
 
     farm.wait_for(FINISHED, run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,7 @@ def zoo(tmp_path_factory) -> Iterator[Zoo]:
             "folders": [str(bench.data)],
             "marker": "wild-marker",
             "secret": "gold",
+            "python": sys.base_prefix,
             "flood_bytes": FLOOD_BYTES,
         }
         for key in ("wild-agent", "wild-app"):

@@ -428,7 +428,18 @@ def _children(folder: Path) -> list[Path]:
 def _with_secret(folder: Path, act: Act) -> str | None:
     """The path of a file below that holds the secret, and is none of our own."""
     secret = act.facts["secret"].encode()
-    skipped = ("/proc", "/sys", "/dev", "/usr", "/lib", "/bin", "/sbin", "/etc", str(HERE))
+    skipped = (
+        "/proc",
+        "/sys",
+        "/dev",
+        "/usr",
+        "/lib",
+        "/bin",
+        "/sbin",
+        "/etc",
+        str(HERE),
+        act.facts["python"],
+    )
     for parent, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not str(Path(parent) / name).startswith(skipped)]
         for name in files:
