@@ -66,7 +66,9 @@ lock: ## lock the newest allowed versions of every dependency (needs uv)
 bench: setup ## measure speed
 	@$(PYTHON) -m performance $(ARGS)
 
-soak: setup ## repeat what chance decides until it shows: ten deaths in the whole demo, coverage of corrected scores (minutes); ARGS=400 for fewer runs
+soak: setup ## repeat what chance decides until it shows: deaths, full disks, wild agents, odd requests and files (an hour); ARGS=400 for fewer runs
+	@PROOFROOM_CHAOS=3 $(PYTHON) -m pytest -q -n 0 tests/chaos tests/hostile
+	@PROOFROOM_FUZZ_MINUTES=5 $(PYTHON) -m pytest -q -n 0 tests/fuzz
 	@PROOFROOM_WHOLE_DEMO=1 $(PYTHON) -m pytest -q -n 0 tests/whole/test_demo.py
 	@$(PYTHON) -m performance.coverage $(ARGS)
 

@@ -38,6 +38,9 @@ def _toolbox(seen: Look) -> Toolbox:
     from runs.adapters.sandboxes.spawner import be_nice
 
     scratch = Path(settings.DATA_DIR) / "scratch"
+    # Nobody else of this machine may enter: what an agent leaves may carry the rights of its owner.
+    scratch.mkdir(parents=True, exist_ok=True)
+    scratch.chmod(0o700)
     sandbox = sandbox_at(seen)
     be_nice(settings.RUN_NICENESS)
     places = BrowserPlaces(scratch / "browsers", most=settings.BROWSERS_AT_ONCE)

@@ -1,0 +1,148 @@
+"""Code agents and candidates that take all they can get: their neighbours' numbers stay what they were."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.chaos import world
+from tests.chaos.conftest import in_soak
+from tests.chaos.world import FINISHED, TWICE, numbers
+from tests.whole import small
+from tests.whole.bench import Bench
+
+HOSTILE = Path(__file__).parents[1] / "hostile"
+FLOOD_BYTES = 5 << 30
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap: apt install bubblewrap"),
+]
+
+DEPLOY = """\
+title = "Page"
+
+[deploy]
+kind = "python"
+install = []
+start = ["python3", "data/wild.py", "serve", "{port}"]
+"""
+
+# What an agent does beside its work, and how many seconds it gets. What it left is judged as usual.
+AGENTS = {
+    "fork_without_end": 10,
+    "fill_the_memory": 60,
+    "fill_the_disk": 120,
+    "flood_the_output": 240,
+    "ignore_the_end": 4,
+    "bind_foreign_ports": 20,
+    "kill_by_name": 20,
+    "kill_everything": 20,
+    "daemonise": 20,
+    "link_out_of_the_workspace": 20,
+    "delete_the_workspace": 20,
+}
+CANDIDATES = (
+    "fork_without_end",
+    "fill_the_memory",
+    "fill_the_disk",
+    "flood_the_output",
+    "ignore_the_end",
+    "bind_foreign_ports",
+    "kill_by_name",
+    "kill_everything",
+)
+# Those that leave their own page as it was; of the others something is left to be judged, or nothing.
+HARMLESS = {
+    *("ignore_the_end", "bind_foreign_ports", "kill_by_name", "daemonise"),
+    *("flood_the_output", "link_out_of_the_workspace"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Zoo:
+    """A bench with a tame benchmark and two wild ones, and a treasure beside its scratch folder."""
+
+    bench: Bench
+    treasure: Path
+    door: socket.socket
+
+
+@pytest.fixture(scope="module")
+def zoo(tmp_path_factory) -> Iterator[Zoo]:
+    folder = tmp_path_factory.mktemp("zoo")
+    bench = world.bench_with_pack(folder, PROOFROOM_SANDBOX="bubblewrap", PROOFROOM_WORKER_THREADS="2")
+    treasure = bench.data / "treasure"
+    treasure.write_text("gold")
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        facts = {
+            "pid_namespace": str(Path("/proc/self/ns/pid").readlink()),
+            "names": ["manage.py", "keeper.py", "chrom", "python"],
+            "pids": [],
+            "ports": [door.getsockname()[:2]],
+            "own_files": [str(treasure)],
+            "folders": [str(bench.data)],
+            "marker": "wild-marker",
+            "secret": "gold",
+            "python": sys.base_prefix,
+            "flood_bytes": FLOOD_BYTES,
+        }
+        for key in ("wild-agent", "wild-app"):
+            pack = small.pack(folder, key=key, scripts=world.SCRIPTS)
+            data = pack / "tasks" / "page" / "data"
+            data.mkdir()
+            shutil.copy(Path(__file__).with_name("wild.py"), data)
+            shutil.copy(HOSTILE / "acts.py", data)
+            (data / "facts.json").write_text(json.dumps(facts))
+            if key == "wild-app":
+                (pack / "tasks" / "page" / "task.toml").write_text(DEPLOY)
+            bench.command("import", str(pack))
+        yield Zoo(bench=bench, treasure=treasure, door=door)
+    bench.end_all()
+
+
+def launched(bench: Bench, key: str, command: str, *, seconds: int) -> str:
+    words = ("--agent", "command", "--command", command, "--set", f"wall_clock={seconds}")
+    return str(bench.json("launch", key, *words)["run"])
+
+
+def check_neighbours(zoo: Zoo, wild: str, *, expected: world.Expected, is_harmless: bool) -> None:
+    """A tame run beside the wild one ends as ever; the wild one ends too."""
+    bench = zoo.bench
+    tame = world.launched(bench)
+
+    assert bench.json("work") == {"stopped": False}
+
+    for run in (tame, wild):
+        assert bench.rows(FINISHED, run), bench.json("show", run)
+    assert numbers(bench, tame) == expected[1]
+    if is_harmless:
+        assert numbers(bench, wild) == expected[1]
+    assert bench.rows(TWICE) == []
+    assert bench.leftovers() == []
+    assert zoo.treasure.read_text() == "gold"
+    assert not list(bench.data.glob("wild-marker"))
+
+
+@in_soak
+@pytest.mark.parametrize("act", AGENTS)
+def test_an_agent_that_misbehaves_changes_no_number_of_another_run(zoo, expected, act):
+    wild = launched(zoo.bench, "wild-agent", f"python3 data/wild.py agent {act}", seconds=AGENTS[act])
+
+    check_neighbours(zoo, wild, expected=expected, is_harmless=act in HARMLESS)
+
+
+@in_soak
+@pytest.mark.parametrize("act", CANDIDATES)
+def test_a_candidate_that_misbehaves_changes_no_number_of_another_run(zoo, expected, act):
+    wild = launched(zoo.bench, "wild-app", f"python3 data/wild.py candidate {act}", seconds=60)
+
+    check_neighbours(zoo, wild, expected=expected, is_harmless=act in HARMLESS)
