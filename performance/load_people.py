@@ -174,7 +174,7 @@ async def annotate(person: Person, campaign: int, *, until: float) -> None:
                 "upload",
                 "POST",
                 f"{path}/pictures",
-                data={"operation": str(uuid4()), "annotation": str(annotation), "source": "file"},
+                data={"operation": str(uuid4()), "annotation": str(annotation), "source": "upload"},
                 files={"file": ("seen.png", _picture(person.chance), "image/png")},
             )
         if turn % 10 == 0:
