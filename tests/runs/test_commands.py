@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 OURS = [
     *("import", "pack", "launch", "runs", "show", "cancel", "retry", "score", "rescore"),
     *("report", "export", "doctor", "serve", "work", "demo", "agreement", "labels", "webhooks"),
+    "queues",
 ]
 FAIL = (Mark.FAIL,)
 
