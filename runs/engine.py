@@ -169,10 +169,11 @@ def settle(run: Run) -> None:
     """Let a run's state follow from its trials, once none of them is open any more."""
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-        states = set(locked.trials.order_by().values_list("state", flat=True).distinct())
-        if locked.state not in (RunState.QUEUED, RunState.RUNNING) or states & set(OPEN_TRIALS):
+        is_open = locked.state in (RunState.QUEUED, RunState.RUNNING)
+        # Asked at the end of every trial: whether there is one, never how many.
+        if not is_open or locked.trials.filter(state__in=OPEN_TRIALS).exists():
             return
-        paused = TrialState.PAUSED in states
+        paused = locked.trials.filter(state=TrialState.PAUSED).exists()
         locked.state = RunState.PAUSED if paused else RunState.FINISHED
         locked.finished_at = None if paused else timezone.now()
         locked.save(update_fields=["state", "finished_at"])

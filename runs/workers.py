@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from benchmark.rules.vocabulary import TrialState
-from runs.models import OPEN_TRIALS, Trial
+from runs.models import OPEN_TRIALS, UNFINISHED_RUNS, Run, Trial
 from runs.queues import EVERY, Queue, queue_of, stages_of
 
 
@@ -29,7 +29,9 @@ def release_claims_of_the_dead() -> int:
     A killed server therefore goes on at once after its restart.
     """
     freed = 0
-    claimed = Trial.objects.filter(state__in=OPEN_TRIALS).exclude(claimed_by="").order_by("pk")
+    # Every claim has an end, and by it the index finds the claimed among all that are open.
+    claimed = Trial.objects.filter(state__in=OPEN_TRIALS, claimed_until__isnull=False)
+    claimed = claimed.exclude(claimed_by="").order_by("pk")
     for pk, name in claimed.values_list("pk", "claimed_by"):
         if _is_dead(name):
             freed += Trial.objects.filter(pk=pk, claimed_by=name).update(claimed_by="", claimed_until=None)
@@ -55,21 +57,43 @@ class Steps:
 def open_trials(
     *, now: datetime, at_most: int, run_id: int | None = None, queues: frozenset[Queue] = EVERY
 ) -> list[OpenTrial]:
-    """Trials of some queues that can be claimed now; runs with the fewest trials at work come first."""
-    waiting = (
-        _claimable(now)
-        .annotate(
-            at_work=Count("run__trials", filter=Q(run__trials__claimed_until__gte=now)),
-        )
-        .order_by("at_work", "run_id", "pk")
-    )
+    """Trials of some queues that can be claimed now; runs with the fewest trials at work come first.
+
+    Its cost follows the runs that are not over and the trials at work, never the trials there are.
+    """
+    wanted = Trial.objects.filter(_is_claimable(now))
     if queues != EVERY:
-        waiting = waiting.filter(stage__in=stages_of(queues))
+        wanted = wanted.filter(stage__in=stages_of(queues))
+    runs = Run.objects.filter(
+        Exists(wanted.filter(run=OuterRef("pk"), state__in=OPEN_TRIALS)),
+        cancelled_at=None,
+        state__in=UNFINISHED_RUNS,
+    ).order_by("pk")
     if run_id is not None:
-        waiting = waiting.filter(run=run_id)
-    return [
-        OpenTrial(pk=pk, queue=queue_of(stage)) for pk, stage in waiting.values_list("pk", "stage")[:at_most]
+        runs = runs.filter(pk=run_id)
+    at_work = _at_work(now)
+    found: list[OpenTrial] = []
+    for pk in sorted(runs.values_list("pk", flat=True), key=lambda pk: (at_work.get(pk, 0), pk)):
+        if len(found) == at_most:
+            break
+        found += _first_of_run(wanted.filter(run=pk), at_most=at_most - len(found))
+    return found
+
+
+def _at_work(now: datetime) -> dict[int, int]:
+    """Run → its trials that are claimed now."""
+    claimed = Trial.objects.filter(state__in=OPEN_TRIALS, claimed_until__gte=now).order_by()
+    return dict(claimed.values_list("run_id").annotate(Count("pk")))
+
+
+def _first_of_run(wanted: QuerySet[Trial], *, at_most: int) -> list[OpenTrial]:
+    # A question for each state: only so does the index give them in order, however many there are.
+    rows = [
+        row
+        for state in OPEN_TRIALS
+        for row in wanted.filter(state=state).order_by("pk").values_list("pk", "stage")[:at_most]
     ]
+    return [OpenTrial(pk=pk, queue=queue_of(stage)) for pk, stage in sorted(rows)[:at_most]]
 
 
 def queue_that_waits(trial_id: int, *, now: datetime) -> Queue | None:
@@ -98,9 +122,13 @@ def steps_by_queue(*, now: datetime) -> Mapping[Queue, Steps]:
 
 
 def _claimable(now: datetime) -> QuerySet[Trial]:
+    return Trial.objects.filter(_is_claimable(now), state__in=OPEN_TRIALS, run__cancelled_at=None)
+
+
+def _is_claimable(now: datetime) -> Q:
     free = Q(claimed_until=None) | Q(claimed_until__lt=now)
     ready = Q(not_before=None) | Q(not_before__lte=now)
-    return Trial.objects.filter(free, ready, state__in=OPEN_TRIALS, run__cancelled_at=None)
+    return free & ready
 
 
 def is_anything_left() -> bool:
