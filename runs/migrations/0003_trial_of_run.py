@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("runs", "0001_initial")]
+    dependencies = [("runs", "0002_containment")]
 
     operations = [
         migrations.AddIndex(
