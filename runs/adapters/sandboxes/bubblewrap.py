@@ -223,6 +223,8 @@ def _python_folders() -> tuple[Path, ...]:
 def _bound(box: Box, env: Mapping[str, str]) -> Iterator[str]:
     """Yield the folders and files of the box, outer ones first, so that none hides another."""
     readable = {path for path in (*box.read_only, *_certificates(env)) if path.exists()}
+    # What lies in a folder that is bound anyway is there; binding it again would follow its links.
+    readable = {path for path in readable if not readable & set(path.parents)}
     writable = {box.workspace, *box.writable}
     for path in sorted(readable | writable, key=lambda path: (len(path.parts), path)):
         yield from ("--bind" if path in writable else "--ro-bind", str(path), str(path))

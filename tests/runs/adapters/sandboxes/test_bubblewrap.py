@@ -418,9 +418,10 @@ def served(start, port, **options):
 def fetched(address):
     place = urlsplit(address)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=20)
-    connection.request("GET", "/")
-    answer = connection.getresponse()
-    return answer.status, answer.read()
+    with contextlib.closing(connection):
+        connection.request("GET", "/")
+        answer = connection.getresponse()
+        return answer.status, answer.read()
 
 
 def test_two_commands_that_insist_on_a_port_of_this_machine_are_both_reached(start, web_server):
