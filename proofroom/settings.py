@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sys
 import time
@@ -40,6 +41,14 @@ def _choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
     raw = _text(name, default)
     if raw not in among:
         raise ImproperlyConfigured(f"{name}={raw!r} must be one of {', '.join(among)}.")
+    return raw
+
+
+def _image(name: str, default: str) -> str:
+    raw = _text(name, default)
+    # It becomes an argument of docker or podman: nothing that could be taken for an option.
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}", raw):
+        raise ImproperlyConfigured(f"{name}={raw[:80]!r} must be the name of an image such as {default}.")
     return raw
 
 
@@ -333,6 +342,8 @@ PREVIEWS_AT_ONCE = _number("PROOFROOM_PREVIEWS_AT_ONCE", 8, lowest=1, highest=10
 PREVIEW_IDLE_SECONDS = _number("PROOFROOM_PREVIEW_IDLE_SECONDS", 900, lowest=10, highest=86_400)
 WEBHOOKS_TO_PRIVATE = _flag("PROOFROOM_WEBHOOKS_TO_PRIVATE", default=False)
 CHROMIUM = _text("PROOFROOM_CHROMIUM", "")
+SANDBOX = _choice("PROOFROOM_SANDBOX", "auto", among=("auto", "bubblewrap", "docker", "podman", "none"))
+SANDBOX_IMAGE = _image("PROOFROOM_SANDBOX_IMAGE", "docker.io/library/node:22-bookworm")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 << 20
 LOG_LEVEL = _choice("PROOFROOM_LOG_LEVEL", "WARNING", among=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))

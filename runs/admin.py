@@ -67,6 +67,7 @@ class RunAdmin(OfRuns):
         "judge_settings",
         "settings",
         "repeats",
+        "sandbox",
         "state",
         "launched_by",
         "created_at",
@@ -119,6 +120,16 @@ class DeploymentAdmin(LookOnly):
     run = "round__trial__run"
     list_display = ("id", "round", "kind", "is_healthy", "reason", "created_at")
     list_filter = ("kind", "is_healthy")
+    list_select_related = ("round",)
+
+
+@admin.register(models.ContainmentRow)
+class ContainmentAdmin(LookOnly):
+    """How commands of candidates and agents were held, and what they left."""
+
+    run = "round__trial__run"
+    list_display = ("id", "round", "stage", "use", "level", "processes_left", "seconds_to_end", "limits_hit")
+    list_filter = ("level", "use", "stage")
     list_select_related = ("round",)
 
 

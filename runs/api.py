@@ -41,6 +41,7 @@ class LaunchIn(Schema):
     settings: dict[str, str | int | float] = {}
     tasks: list[str] | None = None
     repeats: int = 1
+    sandbox: str = ""
     name: str = ""
 
 
@@ -89,6 +90,7 @@ def launch(request: HttpRequest, wanted: LaunchIn) -> Status[Any]:
             settings=wanted.settings,
             tasks=wanted.tasks,
             repeats=wanted.repeats,
+            sandbox=wanted.sandbox,
             by_operator=request.user.is_staff,
         )
     except BenchmarkUnknown as unknown:

@@ -130,12 +130,32 @@ def _node() -> Finding:
 
 
 def _sandbox() -> Finding:
-    return Finding(
-        name="Sandbox",
-        standing=Standing.THERE,
-        seen="process: own process tree, own environment, limits of time and output; "
-        "no isolation of files or network. Run only candidates that you would run yourself.",
-    )
+    from runs.isolation import WALLS, NoSandbox, SandboxChoice, SandboxLevel, level_for
+    from runs.sandbox_looks import look
+
+    choice = SandboxChoice(settings.SANDBOX)
+    asked = f"PROOFROOM_SANDBOX is {choice.value}"
+    try:
+        level = level_for(choice, look, may_do_without=lambda: False)
+    except NoSandbox:
+        first = look(WALLS[0] if choice is SandboxChoice.AUTO else SandboxLevel(choice.value))
+        rest = "" if choice is SandboxChoice.AUTO else f" ({asked})"
+        return Finding(
+            name="Sandbox",
+            # Recorded candidates of our own sample run without one; everything else is refused.
+            standing=Standing.OPTIONAL if choice is SandboxChoice.AUTO else Standing.MISSING,
+            seen=f"none works: {first.seen}{rest}. Runs are refused, except of our own recorded samples",
+            mend=first.mend,
+        )
+    if level is SandboxLevel.NONE:
+        return Finding(
+            name="Sandbox",
+            standing=Standing.OPTIONAL,
+            seen=f"none, as chosen ({asked}): agents and candidates reach whatever this account can. "
+            "Run only what you would run yourself; every run made so says it",
+            mend="unset PROOFROOM_SANDBOX",
+        )
+    return Finding(name="Sandbox", standing=Standing.THERE, seen=f"{look(level).seen} ({asked})")
 
 
 def _disk() -> Finding:

@@ -11,8 +11,9 @@ from typing import Any
 from benchmark import blobs, snapshots
 from benchmark.rules.protocol import Protocol
 from benchmark.rules.records import RoundRecord, TrialRecord
-from benchmark.rules.vocabulary import Mark
+from benchmark.rules.vocabulary import Mark, StageName
 from runs.announcements import announce
+from runs.containments import Ledger
 from runs.errors import StageError
 from runs.models import OPEN_TRIALS, Deployment, Round, Run, RunEventKind, Trial
 from runs.ports import CandidateBroken, DeploymentReport, RunningApp
@@ -47,14 +48,16 @@ class Stand:
 
     toolbox: Toolbox
     claim: Claim
+    ledger: Ledger
     _stack: ExitStack = field(default_factory=ExitStack)
     _round_id: int | None = None
     _app: RunningApp | None = None
 
-    def app(self, round_: Round, *, deploy: Mapping[str, Any]) -> RunningApp:
+    def app(self, round_: Round, *, deploy: Mapping[str, Any], stage: StageName) -> RunningApp:
         """The running candidate of a round: the one that stands already, or a new start.
 
-        Each start is recorded with its logs. Raises CandidateBroken or StageError.
+        Each start is recorded with its logs, and how its commands were held under the stage that asked.
+        Raises CandidateBroken or StageError.
         """
         if self._app is not None and self._round_id == round_.pk and self._app.is_alive():
             return self._app
@@ -63,7 +66,12 @@ class Stand:
         _empty(folder)
         restore(round_.snapshot, folder)
         try:
-            served = self.toolbox.deployer.serve(folder, deploy=deploy, is_cancelled=self.claim.is_lost)
+            served = self.toolbox.deployer.serve(
+                folder,
+                deploy=deploy,
+                is_cancelled=self.claim.is_lost,
+                contained=self.ledger.noting(round_, stage),
+            )
             app = self._stack.enter_context(served)
         except CandidateBroken as broken:
             _record(round_, broken.report)

@@ -19,6 +19,7 @@ from benchmark.rules.records import TrialRecord
 from benchmark.rules.vocabulary import RunState, TrialState
 from runs import history, scoring, stages
 from runs.announcements import announce
+from runs.containments import Ledger
 from runs.context import Claim, ClaimLost, StageContext, Stand
 from runs.errors import Cancelled, StageError
 from runs.models import OPEN_TRIALS, Round, Run, RunEventKind, Trial
@@ -44,7 +45,7 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
     if trial is None or not trial.claim(worker=worker, now=timezone.now(), lease=lease):
         return False
     with _held(trial, worker=worker, lease=lease) as claim:
-        stand = Stand(toolbox=toolbox, claim=claim)
+        stand = Stand(toolbox=toolbox, claim=claim, ledger=Ledger(trial=trial))
         try:
             _work(trial, claim=claim, stand=stand, toolbox=toolbox)
         except (ClaimLost, Cancelled) as lost:
@@ -57,6 +58,7 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
             raise
         finally:
             stand.clear()
+            stand.ledger.write()
     return True
 
 
@@ -99,6 +101,7 @@ def _run_stage(context: StageContext, *, step: Step, recipe: Protocol) -> None:
         context.round.begin(step.stage)
         context.say(RunEventKind.STAGE, f"{trial.task.key}, round {step.round}: {step.stage.value} begins.")
     stages.stage(step.stage).run(context)
+    context.stand.ledger.write()
     with transaction.atomic():
         context.claim.check()
         context.round.complete(step.stage)

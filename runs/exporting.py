@@ -16,7 +16,9 @@ from django.db.models import Max
 from benchmark.rules.marks import criterion_mark
 from benchmark.rules.vocabulary import Mark, Role
 from benchmark.whole_files import whole_file
-from runs.models import Judging, Round, Run, Verdict
+from runs.containments import as_json
+from runs.isolation import NO_SANDBOX
+from runs.models import ContainmentRow, Judging, Round, Run, Verdict
 
 SCHEMA = "proofroom/results/1"
 FILE_NAME = "eval_step3_results.json"
@@ -80,14 +82,20 @@ def opaque_trial(round_: Round) -> str:
 
 
 def result_document(run: Run, judging: Judging) -> dict[str, Any]:
-    """The marks of one judging in the result file's schema."""
-    return document_of(
+    """The marks of one judging in the result file's schema, and how the candidate was held."""
+    marks = document_of(
         run,
         judging.round,
         source=Source(kind=SourceKind.JUDGE, name=judging.judge),
         marked_at=judging.finished_at or judging.started_at,
         criteria=_criteria(judging),
     )
+    held = ContainmentRow.objects.filter(round=judging.round).order_by("pk")
+    return marks | {
+        "sandbox": run.sandbox,
+        "cautions": [f"This run was {NO_SANDBOX}."] if run.is_without_sandbox else [],
+        "containment": [as_json(row) for row in held],
+    }
 
 
 def document_of(

@@ -16,6 +16,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
 from runs import engine, workers
+from runs.models import level_of_trial
 from runs.standard_tools import standard_toolbox
 
 # Rings go through the site's own Celery application, not through Celery's default one. It is loaded here and
@@ -39,7 +40,8 @@ def advance(*, trial_id: int, **_later: Any) -> None:
         return
     close_old_connections()
     try:
-        engine.advance(trial_id, toolbox=standard_toolbox(), worker=workers.worker_name())
+        tools = standard_toolbox(level_of_trial(trial_id))
+        engine.advance(trial_id, toolbox=tools, worker=workers.worker_name())
     finally:
         ring_for_open_trials(at_most=1)
         close_old_connections()

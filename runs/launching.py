@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from benchmark import samples
 from benchmark.models import Benchmark, ExpectedOutcome, RecordedWorkspace, Task, candidates_of
 from benchmark.protocols import protocol
 from benchmark.rules.protocol import BadSetting
@@ -23,8 +24,11 @@ from runs.adapters.code_agents import code_agent
 from runs.adapters.code_agents.replay import folder_workspaces
 from runs.adapters.judges import judge as judge_kind
 from runs.announcements import announce
+from runs.isolation import NoSandbox, SandboxChoice, SandboxLevel, level_for
 from runs.jobs import ring_after_commit
 from runs.models import Judging, Run, RunEventKind, Trial
+from runs.sandbox_looks import look
+from runs.sandboxing import site_choice
 from runs.standard_tools import standard_toolbox
 from runs.workers import release_claims_of_the_dead
 
@@ -53,6 +57,7 @@ class Plan:
     judge_settings: Mapping[str, Any]
     settings: Mapping[str, Any]
     repeats: int
+    sandbox: SandboxLevel
     warnings: tuple[str, ...]
 
 
@@ -66,11 +71,13 @@ def plan(
     settings: Mapping[str, Any] | None = None,
     tasks: Sequence[str] | None = None,
     repeats: int = 1,
+    sandbox: str = "",
     by_operator: bool = False,
 ) -> Plan:
     """Check a launch without starting it. Raises BadLaunch with every problem at once.
 
-    `by_operator` says that whoever asks may name folders and programs of this machine.
+    `by_operator` says that whoever asks may name folders and programs of this machine, and the sandbox;
+    an empty `sandbox` is the one that the installation asks for.
     """
     problems: dict[str, str] = {}
     chosen = _chosen_tasks(benchmark, tasks, problems)
@@ -93,6 +100,9 @@ def plan(
         )
     if not 1 <= repeats <= MOST_REPEATS:
         problems["repeats"] = f"Repeats is {repeats}; it takes 1 to {MOST_REPEATS}."
+    level = SandboxLevel.NONE
+    if not problems or set(problems) == {"repeats"}:
+        level = _level(benchmark, agent, full_agent, sandbox, problems, by_operator=by_operator)
     if problems:
         raise BadLaunch(problems)
     return Plan(
@@ -104,7 +114,8 @@ def plan(
         judge_settings=full_judge,
         settings=complete,
         repeats=repeats,
-        warnings=tuple(_warnings(chosen, judge)),
+        sandbox=level,
+        warnings=(*_warnings(chosen, judge), *_no_wall(level)),
     )
 
 
@@ -126,6 +137,7 @@ def launch(checked: Plan, *, by: AbstractBaseUser | None = None, name: str = "")
             judge_settings=dict(checked.judge_settings),
             settings=dict(checked.settings),
             repeats=checked.repeats,
+            sandbox=checked.sandbox,
             launched_by=by,  # type: ignore[misc]
         )
         Trial.objects.bulk_create(
@@ -216,7 +228,8 @@ def _chosen_tasks(benchmark: Benchmark, keys: Sequence[str] | None, problems: di
 def _adapter_settings(
     field: str, name: str, given: Mapping[str, Any], problems: dict[str, str]
 ) -> dict[str, Any]:
-    tools = standard_toolbox()
+    # Nothing is started, so any level does.
+    tools = standard_toolbox(SandboxLevel.NONE)
     try:
         kind = code_agent(name) if field == "agent" else judge_kind(name)
         complete = dict(kind.complete(given))
@@ -273,6 +286,48 @@ def _check_recorded(tasks: Sequence[Task], candidate: str, problems: dict[str, s
             f"{len(missing)} of {len(tasks)} tasks have no round 1 recorded in {candidate!r} "
             f"({', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}); {way_out}."
         )
+
+
+def _level(
+    benchmark: Benchmark,
+    agent: str,
+    agent_settings: Mapping[str, Any],
+    asked: str,
+    problems: dict[str, str],
+    *,
+    by_operator: bool,
+) -> SandboxLevel:
+    """The level of isolation that a launch comes to; a choice of one's own takes an operator."""
+    try:
+        choice = SandboxChoice(asked) if asked else site_choice()
+    except ValueError:
+        problems["sandbox"] = f"There is no sandbox {asked[:40]!r}; choose one of {', '.join(SandboxChoice)}."
+        return SandboxLevel.NONE
+    if choice is not site_choice() and not by_operator:
+        problems["sandbox"] = (
+            f"The sandbox of this installation is {site_choice().value!r}; choosing another one takes a "
+            "staff account or the command line."
+        )
+        return SandboxLevel.NONE
+    candidate = str(agent_settings.get("candidate", ""))
+
+    def is_own_sample() -> bool:
+        # A folder that somebody named may hold anything.
+        is_recorded = agent == "replay" and not Path(candidate).is_absolute()
+        return is_recorded and samples.is_shipped(benchmark, candidate=candidate)
+
+    try:
+        return level_for(choice, look, may_do_without=is_own_sample)
+    except NoSandbox as missing:
+        problems["sandbox"] = str(missing)
+        return SandboxLevel.NONE
+
+
+def _no_wall(level: SandboxLevel) -> list[str]:
+    if level is not SandboxLevel.NONE:
+        return []
+    reach = "its agents and candidates can read and reach whatever the account of the bench can"
+    return [f"This run is made without a sandbox: {reach}. Every page and table of the run will say so."]
 
 
 def _warnings(tasks: Sequence[Task], judge: str) -> list[str]:

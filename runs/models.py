@@ -21,6 +21,7 @@ from benchmark.rules.vocabulary import (
     StageName,
     TrialState,
 )
+from runs.isolation import ContainedUse, SandboxLevel
 from runs.ports import DeploymentKind, EventKind, EvidenceKind
 
 
@@ -46,6 +47,13 @@ class Run(models.Model):
     judge_settings = models.JSONField(default=dict, blank=True)
     settings = models.JSONField(default=dict, help_text="The protocol's settings, all of them.")
     repeats = models.PositiveSmallIntegerField(default=1)
+    # Runs from before there was a choice ran without a wall, so that is what a silent one is taken for.
+    sandbox = models.CharField(
+        max_length=16,
+        choices=_choices(SandboxLevel),
+        default=SandboxLevel.NONE,
+        help_text="The level of isolation that it was launched with.",
+    )
     state = models.CharField(
         max_length=16, choices=_choices(RunState), default=RunState.QUEUED, db_index=True
     )
@@ -74,6 +82,11 @@ class Run(models.Model):
     @property
     def is_unfinished(self) -> bool:
         return self.state in UNFINISHED_RUNS
+
+    @property
+    def is_without_sandbox(self) -> bool:
+        """Whether nothing kept its agents and candidates from this machine's files and network."""
+        return self.sandbox == SandboxLevel.NONE
 
 
 class Trial(models.Model):
@@ -211,6 +224,32 @@ class Deployment(models.Model):
 
     def __str__(self) -> str:
         return f"Deployment {self.pk}"
+
+
+class ContainmentRow(models.Model):
+    """What was seen when the commands of one use ended, in one stage of a round: the containment report."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="containments")
+    stage = models.CharField(max_length=16, choices=_choices(StageName))
+    use = models.CharField(max_length=16, choices=_choices(ContainedUse))
+    level = models.CharField(max_length=16, choices=_choices(SandboxLevel))
+    processes_left = models.PositiveIntegerField(default=0)
+    ports_left = models.JSONField(default=list, blank=True)
+    files_left = models.JSONField(default=list, blank=True, help_text="Outside the workspace.")
+    seconds_to_end = models.FloatField(default=0, help_text="The longest that an end took.")
+    limits_hit = models.JSONField(
+        default=list, blank=True, help_text='[{"kind": ..., "limit": ..., "seen": ...}]'
+    )
+
+    class Meta:
+        ordering = ["round", "pk"]
+        verbose_name = "containment report"
+        constraints = [
+            models.UniqueConstraint(fields=["round", "stage", "use", "level"], name="containment_once_a_use")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.use} in {self.stage} under {self.level}"
 
 
 class Judging(models.Model):
@@ -374,6 +413,12 @@ def _not_cancelled() -> models.QuerySet[Run]:
     # Not a join: Django would put the whole condition into `id IN (SELECT ...)`, which PostgreSQL
     # does not look at again after it waited for another worker's update, so that both would win.
     return Run.objects.filter(cancelled_at=None)
+
+
+def level_of_trial(trial_id: int) -> SandboxLevel:
+    """The level of isolation that a trial's run was launched with; the strictest where there is no such trial."""
+    level = Trial.objects.filter(pk=trial_id).values_list("run__sandbox", flat=True).first()
+    return SandboxLevel.BUBBLEWRAP if level is None else SandboxLevel(level)
 
 
 def lock_trials(run: Run) -> None:

@@ -11,7 +11,10 @@ from django.conf import settings
 from benchmark import snapshots
 from benchmark.models import Task
 from runs.adapters.previews import Preview, PreviewManager, PreviewProxy
+from runs.isolation import NoSandbox, SandboxChoice, SandboxLevel, level_for
 from runs.models import Round
+from runs.sandbox_looks import look
+from runs.sandboxing import site_choice
 from runs.standard_tools import standard_toolbox
 
 
@@ -19,7 +22,8 @@ from runs.standard_tools import standard_toolbox
 def manager() -> PreviewManager:
     """The previews of this process."""
     return PreviewManager(
-        standard_toolbox().deployer,
+        # Never used as it is: each start names the deployer of its run's level.
+        standard_toolbox(SandboxLevel.BUBBLEWRAP).deployer,
         scratch=Path(settings.DATA_DIR) / "scratch" / "previews",
         per_owner=settings.PREVIEWS_PER_USER,
         at_once=settings.PREVIEWS_AT_ONCE,
@@ -32,13 +36,27 @@ def start(round_: Round, *, owner: int, purpose: str = "trial") -> Preview:
 
     `purpose` keeps previews apart that must not share storage, such as those of two assignments.
     """
-    deploy = Task.objects.values_list("deploy", flat=True).get(trials=round_.trial_id)
+    deploy, level = Task.objects.values_list("deploy", "trials__run__sandbox").get(trials=round_.trial_id)
     return manager().start(
         partial(snapshots.restore, round_.snapshot),
         deploy,
         key=_key(round_, purpose),
         owner=str(owner),
+        deployer=standard_toolbox(preview_level(SandboxLevel(level))).deployer,
     )
+
+
+def preview_level(made_with: SandboxLevel) -> SandboxLevel:
+    """The level that a candidate is shown at: behind a wall where one works here, as its run was made else.
+
+    So a run that somebody let go without a sandbox can be looked at where there is none, and no other can.
+    """
+    try:
+        return level_for(site_choice(), look, may_do_without=lambda: made_with is SandboxLevel.NONE)
+    except NoSandbox:
+        # The deployer of a level that does not work says in the preview what is missing.
+        asked = site_choice()
+        return made_with if asked is SandboxChoice.AUTO else SandboxLevel(asked.value)
 
 
 def current(round_: Round, *, owner: int, purpose: str = "trial") -> Preview | None:

@@ -9,23 +9,34 @@ from typing import Any
 
 from django.conf import settings
 
+from runs.adapters.sandboxes import ProcessSandbox
+from runs.isolation import Look, SandboxLevel
 from runs.ports import CodeAgent, Judge
+from runs.sandbox_looks import look
+from runs.sandboxing import sandbox_at
 from runs.toolbox import Toolbox, WorkspaceFinder
 
 
+def standard_toolbox(level: SandboxLevel) -> Toolbox:
+    """The real tools, whose foreign commands run at a level; safe to use from any thread.
+
+    Where the level does not work on this machine, every start is refused with a StageError.
+    """
+    return _toolbox(look(level))
+
+
 @cache
-def standard_toolbox() -> Toolbox:
-    """The real tools; one set a process, safe to use from any thread."""
+def _toolbox(seen: Look) -> Toolbox:
     # Imported here: pages and most commands start quicker without the tools of a worker.
     from runs.adapters.code_agents import AgentKit, code_agent
     from runs.adapters.code_agents.replay import folder_workspaces
     from runs.adapters.deployers import LocalDeployer
+    from runs.adapters.deployers.imaged import ImagedDeployer
     from runs.adapters.feedback.template import TemplateFeedback
     from runs.adapters.judges import JudgeKit, judge
-    from runs.adapters.sandboxes import ProcessSandbox
 
     scratch = Path(settings.DATA_DIR) / "scratch"
-    sandbox = ProcessSandbox()
+    sandbox = sandbox_at(seen)
 
     def built_agent(name: str, given: Mapping[str, Any], recorded: WorkspaceFinder) -> CodeAgent:
         candidate = Path(str(given.get("candidate", "")))
@@ -34,15 +45,18 @@ def standard_toolbox() -> Toolbox:
         return code_agent(name).with_settings(given, kit)
 
     def built_judge(name: str, given: Mapping[str, Any]) -> Judge:
-        kit = JudgeKit(sandbox=sandbox, scratch=scratch / "judges", chromium=settings.CHROMIUM)
+        # The judge is the bench's own program; its browser has a sandbox of its own for pages.
+        kit = JudgeKit(sandbox=ProcessSandbox(), scratch=scratch / "judges", chromium=settings.CHROMIUM)
         return judge(name).with_settings(given, kit)
 
     return Toolbox(
         scratch=scratch,
         code_agent=built_agent,
         judge=built_judge,
-        deployer=LocalDeployer(
-            sandbox=sandbox, scratch=scratch / "deployments", cache=Path(settings.DATA_DIR) / "cache"
+        deployer=ImagedDeployer(
+            deployer=LocalDeployer(
+                sandbox=sandbox, scratch=scratch / "deployments", cache=Path(settings.DATA_DIR) / "cache"
+            )
         ),
         feedback_writer=TemplateFeedback(),
     )

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from benchmark.rules.vocabulary import Mark, Role, RunState, TrialState
 from runs import engine, workers
-from runs.models import UNFINISHED_RUNS, Run, Trial, Verdict
+from runs.models import UNFINISHED_RUNS, Run, Trial, Verdict, level_of_trial
 from runs.standard_tools import standard_toolbox
 
 POLL = 0.5
@@ -147,6 +147,7 @@ class _Pool:
 def _advance(trial_id: int) -> None:
     close_old_connections()
     try:
-        engine.advance(trial_id, toolbox=standard_toolbox(), worker=workers.worker_name())
+        tools = standard_toolbox(level_of_trial(trial_id))
+        engine.advance(trial_id, toolbox=tools, worker=workers.worker_name())
     finally:
         connection.close()

@@ -85,6 +85,7 @@ def run(of: Benchmark | None = None, *, repeats: int = 1, **settings: Any) -> Ru
         judge="planned",
         settings=protocol(of.protocol).complete_settings({**of.settings, **settings}),
         repeats=repeats,
+        sandbox="bubblewrap",
     )
     for row in of.tasks.order_by("position"):
         for repeat in range(1, repeats + 1):

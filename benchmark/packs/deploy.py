@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from benchmark.packs.names import expected_instead
 
-FIELDS = ("kind", "install", "build", "start", "health", "root", "spa", "start_timeout")
+FIELDS = ("kind", "install", "build", "start", "health", "root", "spa", "start_timeout", "image")
+IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
+"""What becomes an argument of docker or podman: nothing that could be taken for an option."""
+
 KINDS = ("static", "vite", "node", "python")
 
 
@@ -36,6 +40,8 @@ def _expected_of(field: str, value: Any) -> str | None:
         case "root":
             is_inside = isinstance(value, str) and not value.startswith("/") and ".." not in value.split("/")
             return None if is_inside else "a folder of the candidate"
+        case "image":
+            return None if isinstance(value, str) and IMAGE.fullmatch(value) else "the name of an image"
         case "spa":
             return None if isinstance(value, bool) else "true or false"
         case _:

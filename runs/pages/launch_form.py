@@ -26,6 +26,7 @@ class Given:
     judge: str
     name: str
     repeats: str
+    sandbox: str
     tasks: tuple[str, ...] | None
     settings: Mapping[str, str]
     agent_settings: Mapping[str, str]
@@ -47,6 +48,7 @@ class Given:
             judge=str(values.get("judge", "")),
             name=str(values.get("name", "")).strip(),
             repeats=str(values.get("repeats", "1")).strip(),
+            sandbox=str(values.get("sandbox", "")),
             tasks=_tasks(values),
             **groups,
         )

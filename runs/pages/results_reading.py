@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from benchmark.display import counted, listed, plain_value, settings_in_words
 from benchmark.rules.protocol import MetricSpec, Protocol
+from runs.isolation import NO_SANDBOX
 from runs.models import Run
 from runs.pages.results import Entry, of_task
 
@@ -49,6 +50,7 @@ def reading_of(runs: Sequence[Run], entries: Sequence[Entry], *, recipe: Protoco
     names = {entry.run: entry.name for entry in entries}
     measured = {
         "Benchmark": {run.pk: f"{run.benchmark} · sha256 {run.benchmark_hash[:12]}" for run in runs},
+        "Sandbox": {run.pk: run.sandbox for run in runs},
         "Judge": {run.pk: ", ".join([run.judge, *settings_in_words(run.judge_settings)]) for run in runs},
         "Settings": {run.pk: ", ".join(settings_in_words(run.settings)) for run in runs},
     }
@@ -78,6 +80,16 @@ def differing_settings(settings: Mapping[int, Mapping[str, object]]) -> list[str
             parts = [f"{value} ({_runs(numbers)})" for value, numbers in by_value.items()]
             sentences.append(f"{name.replace('_', ' ').capitalize()} differs: {', '.join(parts)}.")
     return sentences
+
+
+def without_sandbox(runs: Sequence[Run]) -> list[str]:
+    """A sentence that names the runs made without a sandbox; none where all had one."""
+    bare = [str(run.pk) for run in runs if run.is_without_sandbox]
+    if not bare:
+        return []
+    were = "was" if len(bare) == 1 else "were"
+    reach = "agents and candidates could read and reach whatever the account of the bench can"
+    return [f"{_runs(bare).capitalize()} {were} {NO_SANDBOX}: {reach}."]
 
 
 def tasks_left_out(entries: Sequence[Entry], *, metric: MetricSpec) -> list[str]:

@@ -21,6 +21,7 @@ COLUMNS = (
     "n",
     "denominator",
     "reason",
+    "caution",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
@@ -63,4 +64,5 @@ def _row(run: Scored, task: str, round_number: str, name: str, estimate: Estimat
         estimate.n,
         "" if estimate.denominator is None else f"{estimate.denominator:.10g}",
         neutral(estimate.reason or ""),
+        run.caution,
     ]

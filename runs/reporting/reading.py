@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from benchmark.protocols import protocol
 from benchmark.rules.vocabulary import RunState, TrialState
 from runs import history
+from runs.isolation import NO_SANDBOX
 from runs.models import Run
 from runs.reporting.as_text import text_lines
 from runs.reporting.tables import Scored, Table, comparison, tables_of
@@ -32,7 +33,7 @@ def scored(run: Run) -> Scored:
                 f"Run {run.pk}: {run.agent_label} ({run.code_agent}) on {run.benchmark.key} "
                 f"v{run.benchmark.version}, content {run.benchmark_hash[:12]}{state}"
             ),
-            f"Judge {run.judge}; settings {settings}",
+            f"Judge {run.judge}; sandbox {run.sandbox}; settings {settings}",
             (
                 f"{len(scores.per_task)} tasks, {trials} trials, {scores.errors} errors, "
                 f"{scores.skipped} skipped, {scores.infrastructure_failures} infrastructure failures, "
@@ -40,6 +41,7 @@ def scored(run: Run) -> Scored:
             ),
         ),
         decisions=recipe.decisions(run.settings),
+        caution=f"Run {run.pk} was {NO_SANDBOX}." if run.is_without_sandbox else "",
     )
 
 

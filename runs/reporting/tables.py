@@ -21,6 +21,8 @@ class Scored:
     scores: Scores
     facts: tuple[str, ...]
     decisions: tuple[str, ...]
+    caution: str = ""
+    """What every table of this run says in its note, empty where there is nothing to beware of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,11 @@ def tables_of(scored: Scored) -> tuple[Table, ...]:
     return tuple(_table(scored, spec) for spec in scored.protocol.tables)
 
 
+def _noted(note: str, runs: Sequence[Scored]) -> str:
+    cautions = dict.fromkeys(run.caution for run in runs if run.caution)
+    return " ".join(part for part in (note, *cautions) if part)
+
+
 def comparison(runs: Sequence[Scored]) -> Table:
     """One row a run: the headline metric after each round, then the other headline metrics.
 
@@ -90,7 +97,7 @@ def comparison(runs: Sequence[Scored]) -> Table:
         row_label="Code agent",
         columns=tuple(columns),
         rows=tuple(rows),
-        note=headline.note,
+        note=_noted(headline.note, runs),
     )
 
 
@@ -103,7 +110,7 @@ def _table(scored: Scored, spec: TableSpec) -> Table:
         row_label=row_label,
         columns=tuple(Column.of(metric) for metric in metrics),
         rows=rows,
-        note=spec.note,
+        note=_noted(spec.note, [scored]),
     )
 
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from benchmark import snapshots
 from benchmark.models import RecordedWorkspace
 from benchmark.packs.specs import FileRole
-from benchmark.rules.vocabulary import ExitReason
+from benchmark.rules.vocabulary import ExitReason, StageName
 from benchmark.taskfiles import put_files
 from runs.context import ClaimLost, StageContext, restore
 from runs.errors import StageError
@@ -51,6 +51,8 @@ def run(context: StageContext) -> None:
         is_cancelled=context.claim.is_lost,
     )
     recorder.flush()
+    if turn.containment is not None:
+        context.stand.ledger.noting(round_, StageName.CODE)(turn.containment)
     if turn.exit_reason is ExitReason.CANCELLED:
         raise ClaimLost(f"Trial {trial.pk} was cancelled while its code agent worked.")
     try:

@@ -13,7 +13,7 @@ from benchmark.display import listed
 from benchmark.packs.specs import FileRole
 from benchmark.rules.marks import Reach, criterion_mark, passed_share, reachability
 from benchmark.rules.records import CriterionSpec
-from benchmark.rules.vocabulary import Mark, Mode
+from benchmark.rules.vocabulary import Mark, Mode, StageName
 from benchmark.taskfiles import put_files
 from runs import judgings
 from runs.context import ClaimLost, StageContext
@@ -130,7 +130,7 @@ class _Pass:
         self._session = self._app = None
         context = self._context
         try:
-            app = context.stand.app(context.round, deploy=context.record.task.deploy)
+            app = context.stand.app(context.round, deploy=context.record.task.deploy, stage=StageName.JUDGE)
         except CandidateBroken as broken:
             self._broken = broken.report
             return None

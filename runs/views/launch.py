@@ -22,8 +22,11 @@ from people.roles import leads_only
 from runs import launching
 from runs.adapters.code_agents import all_code_agents
 from runs.adapters.judges import all_judges
+from runs.isolation import SandboxChoice, SandboxLevel
 from runs.models import Trial
 from runs.pages.launch_form import MOST_TASK_BOXES, Given, fields_of, setting_problems
+from runs.sandbox_looks import look
+from runs.sandboxing import site_choice
 from runs.visibility import concealed_benchmarks, hidden_words, require_visible
 
 _FIRST_AGENT = "replay"
@@ -95,6 +98,7 @@ def _plan(chosen: Benchmark, given: Given, *, by_operator: bool) -> launching.Pl
             settings=given.settings,
             tasks=given.tasks,
             repeats=repeats,
+            sandbox=given.sandbox,
             by_operator=by_operator,
         )
     except launching.BadLaunch as bad:
@@ -166,6 +170,8 @@ def _context(
         "picked_words": f"{whole(len(picked & {task.key for task in tasks}))} of {counted(len(tasks), 'task')}",
         "estimate": _estimate(chosen, given, tasks=len(picked), values=protocol_fields),
         "most_repeats": launching.MOST_REPEATS,
+        "sandboxes": _sandboxes(given) if _is_operator(request) else [],
+        "site_sandbox": site_choice().value,
     }
 
 
@@ -210,6 +216,25 @@ def _with_candidates(field: Any, candidates: Sequence[str], *, may_name_folders:
         value=field.value if is_recorded else (candidates[0] if candidates else ""),
         folder=("" if is_recorded else field.value) if may_name_folders else None,
     )
+
+
+def _sandboxes(given: Given) -> list[dict[str, Any]]:
+    """The choices of staff, each with what is seen of it on this machine."""
+    chosen = given.sandbox or site_choice().value
+    choices = [
+        {
+            "name": SandboxChoice.AUTO.value,
+            "words": "the first of these that works",
+            "is_chosen": chosen == SandboxChoice.AUTO,
+        }
+    ]
+    for level in SandboxLevel:
+        seen = look(level)
+        mend = f"; {seen.mend}" if seen.mend else ""
+        choices.append(
+            {"name": level.value, "words": f"{seen.seen}{mend}", "is_chosen": chosen == level.value}
+        )
+    return choices
 
 
 def _judges(given: Given, problems: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -233,6 +233,8 @@ def _notes(asked: Asked, entries: Sequence[Entry], leading: MetricSpec) -> list[
         notes.append(
             "Runs under different settings measure different things; their difference is not the agent's alone."
         )
+    shown = {entry.run for entry in entries}
+    notes += results_reading.without_sandbox([run for run in asked.runs if run.pk in shown])
     notes += results_reading.tasks_left_out(entries, metric=leading)
     if asked.missing:
         notes.append(

@@ -22,6 +22,7 @@ from runs.models import Round, StageRecord, TrajectoryEvent, Trial
 from runs.pages.comparison import chosen_pair, comparison_of, judged_rounds, pairs_of_rounds
 from runs.pages.criterion_graph import CriterionGraph, GraphCriterion, graph_of
 from runs.pages.diffs import workspace_diff
+from runs.pages.round_containment import containment_of
 from runs.pages.round_evidence import deployments_of, outcomes_of, reasons_of, turns_of
 from runs.pages.run_rows import OutlinedCriterion, outline_of
 from runs.pages.timeline import StageSpan, TimelineRound, stage_bars
@@ -170,6 +171,7 @@ class _TrialPage:
             "criteria": [self._row(each, marks, reasons, previous, criterion) for each in page.object_list],
             "panel": self._panel(self._round, criterion, marks) if criterion else None,
             "deployments": deployments_of(self._round),
+            "containment": containment_of(self._round),
             "exit_words": self._round.exit_reason.replace("_", " "),
             "is_open": self._round.state == RoundState.OPEN,
         }

@@ -76,6 +76,7 @@ class _Entry:
     key: str
     fill: Fill
     deploy: Mapping[str, Any]
+    deployer: Deployer
     state: PreviewState = PreviewState.QUEUED
     app: RunningApp | None = None
     reason: str = ""
@@ -109,14 +110,32 @@ class PreviewManager:
         self._entries: dict[str, _Entry] = {}
         self._lock = threading.RLock()
 
-    def start(self, fill: Fill, deploy: Mapping[str, Any], *, key: str, owner: str) -> Preview:
-        """Start a preview, or put it in the queue; the living one of that owner and key is returned again."""
+    def start(
+        self,
+        fill: Fill,
+        deploy: Mapping[str, Any],
+        *,
+        key: str,
+        owner: str,
+        deployer: Deployer | None = None,
+    ) -> Preview:
+        """Start a preview, or put it in the queue; the living one of that owner and key is returned again.
+
+        `deployer` is another one than usual, for what must be served at another level of isolation.
+        """
         with self._lock:
             for entry in self._entries.values():
                 if (entry.owner, entry.key) == (owner, key) and not entry.state.is_over:
                     entry.used_at = self._clock()
                     return self._seen(entry)
-            entry = _Entry(host_key=_random_key(), owner=owner, key=key, fill=fill, deploy=deploy)
+            entry = _Entry(
+                host_key=_random_key(),
+                owner=owner,
+                key=key,
+                fill=fill,
+                deploy=deploy,
+                deployer=deployer or self._deployer,
+            )
             self._entries[entry.host_key] = entry
             self._forget_oldest()
             self._fill_places()
@@ -235,7 +254,7 @@ class PreviewManager:
         folder = own_folder(self._scratch, purpose="preview")
         try:
             entry.fill(folder)
-            with self._deployer.serve(folder, deploy=entry.deploy, is_cancelled=entry.stop.is_set) as app:
+            with entry.deployer.serve(folder, deploy=entry.deploy, is_cancelled=entry.stop.is_set) as app:
                 with self._lock:
                     entry.app = app
                     entry.has_run = True

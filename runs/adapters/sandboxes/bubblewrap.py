@@ -120,10 +120,7 @@ class BubblewrapSandbox:
         for folder in (box.workspace, *box.writable):
             if not folder.is_dir():
                 raise StartFailed(errno.ENOENT, f"{folder}: {os.strerror(errno.ENOENT)}.")
-        ways = tuple(_ways_out(box))
-        env = {name: value for name, value in env.items() if name not in NETWORK_VARIABLES}
-        if any(way.port == _PROXY_PORT for way in ways):
-            env |= _proxy_variables()
+        ways, env = network_of(box, env)
         with ExitStack() as handed:
             ours, theirs = socket.socketpair()
             handed.enter_context(theirs)
@@ -169,6 +166,15 @@ class BubblewrapSandbox:
             kept.close()
             raise
         return kept
+
+
+def network_of(box: Box, env: Mapping[str, str]) -> tuple[tuple[WayOut, ...], dict[str, str]]:
+    """Return the ways out of a box, and the environment by which programs inside find them."""
+    ways = tuple(_ways_out(box))
+    env = {name: value for name, value in env.items() if name not in NETWORK_VARIABLES}
+    if any(way.port == _PROXY_PORT for way in ways):
+        env |= _proxy_variables()
+    return ways, env
 
 
 def _most_processes(box: Box) -> int | None:

@@ -136,7 +136,10 @@ class KeptCommand(Protocol):
 class Sandbox(Protocol):
     """A level of isolation under which commands are started; safe to use from any thread."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The level, as runs record it."""
+        ...
 
     @property
     def isolates(self) -> bool:

@@ -46,6 +46,12 @@ class Command(Door):
         )
         parser.add_argument("--command", help="Command line of the `command` agent.")
         parser.add_argument(
+            "--sandbox",
+            default="",
+            metavar="LEVEL",
+            help="auto, bubblewrap, docker, podman or none (default: PROOFROOM_SANDBOX).",
+        )
+        parser.add_argument(
             "--wait", action="store_true", help="Work on the run here and answer when it is over."
         )
 
@@ -66,6 +72,7 @@ class Command(Door):
                 settings=given["protocol"],
                 tasks=None if tasks is None else [key.strip() for key in tasks.split(",") if key.strip()],
                 repeats=options["repeats"],
+                sandbox=options["sandbox"],
                 by_operator=True,
             )
         except BadLaunch as bad:

@@ -36,6 +36,7 @@ class Command(Door):
         lines = [
             f"{fact['run']:>5}  {fact['state']:<10}  {fact['benchmark']['key']} "
             f"v{fact['benchmark']['version']}  {fact['agent_label']}  {fact['created_at'][:19]}"
+            + ("  made without a sandbox" if fact["cautions"] else "")
             for fact in facts
         ]
         self.answer({"runs": facts}, text="\n".join(lines) or "No run fits. `proofroom launch` starts one.")

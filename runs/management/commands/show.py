@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmark.rules.vocabulary import Mark
+from runs.containments import hit_words, hits_of
 from runs.management.run_door import RunDoor
 from runs.summaries import run_document
 
@@ -29,6 +30,7 @@ def _lines(document: dict[str, Any]) -> list[str]:
             f"judge {document['judge']}"
         )
     ]
+    lines += document["cautions"]
     for trial in document["trials"]:
         repeat = f" (repeat {trial['repeat']})" if document["repeats"] > 1 else ""
         lines.append(f"{trial['task']}{repeat}: {trial['state']} {trial['trouble']}".rstrip())
@@ -36,4 +38,20 @@ def _lines(document: dict[str, Any]) -> list[str]:
             marks = list(round_["criteria"].values())
             counted = ", ".join(f"{marks.count(mark)} {mark}" for mark in Mark if mark in marks)
             lines.append(f"  round {round_['round']}: {counted or 'not judged yet'}")
+            lines += [f"    {words}" for words in _contained(round_["containment"])]
     return lines
+
+
+def _contained(reports: list[dict[str, Any]]) -> list[str]:
+    """What was left behind and which limits were met; nothing where there is nothing to say."""
+    words = []
+    for report in reports:
+        left = [
+            *([f"{report['processes_left']} processes"] if report["processes_left"] else []),
+            *(f"port {port}" for port in report["ports_left"]),
+            *report["files_left"],
+        ]
+        if left:
+            words.append(f"{report['use']} left behind: {', '.join(left)}")
+        words += [f"{report['use']} met a limit, {hit_words(hit)}" for hit in hits_of(report["limits_hit"])]
+    return words
