@@ -261,7 +261,7 @@ def test_command_has_no_capability_and_makes_no_namespace(output_of):
 
 def test_what_is_left_running_ends_with_the_command_and_is_counted(start):
     token = f"left-{os.getpid()}"
-    kept = start(["sh", "-c", f"(trap '' TERM; sleep 77 {token}) & sleep 78 & exit 0"])
+    kept = start(["sh", "-c", f"sh -c \"trap '' TERM; sleep 77; : {token}\" & sleep 78 & sleep 0.3"])
 
     report = kept.wait(15)
 
