@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from runs.adapters.deployers.installs import base_python
 from runs.adapters.sandboxes import Box, KeptCommand, ProcessSandbox, Sandbox, clean_environment
 from runs.adapters.sandboxes.bubblewrap import BubblewrapSandbox, find_bubblewrap
+from runs.adapters.sandboxes.programs import base_python
 
 TIMES = 30
 REQUESTS = 300

@@ -23,6 +23,7 @@ from runs.adapters.sandboxes.environment import CERTIFICATE_VARIABLES, NETWORK_V
 from runs.adapters.sandboxes.forwarding import ForwardProxy, Place, StraightWay
 from runs.adapters.sandboxes.port import StartFailed, Stream
 from runs.adapters.sandboxes.process import orders_about
+from runs.adapters.sandboxes.programs import base_python
 from runs.errors import StageError
 
 _INSIDE = Path(__file__).with_name("inside.py")
@@ -129,7 +130,7 @@ class BubblewrapSandbox:
             for name, file in files.items():
                 words += ["--file", str(file.fileno()), name]
             words += [*_bound(box, env), "--remount-ro", "/", "--chdir", "/", "--"]
-            words += [_python(), "-I", "-S", _FIRST, str(theirs.fileno())]
+            words += [base_python(), "-I", "-S", _FIRST, str(theirs.fileno())]
             descriptors = [theirs.fileno(), *(file.fileno() for file in files.values())]
             order = {
                 "argv": words,
@@ -213,12 +214,6 @@ def _system() -> tuple[str, ...]:
         words += ["--ro-bind-try", file, file]
     words += [word for folder in _python_folders() for word in ("--ro-bind", str(folder), str(folder))]
     return (*words, "--ro-bind", str(_INSIDE), _FIRST)
-
-
-def _python() -> str:
-    """Return the Python that this environment was made from: the environment itself stays outside."""
-    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    return str(Path(sys.base_prefix) / "bin" / name)
 
 
 def _python_folders() -> tuple[Path, ...]:

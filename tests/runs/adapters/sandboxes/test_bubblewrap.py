@@ -489,6 +489,15 @@ def test_one_endpoint_is_reached_at_its_own_address_and_nothing_else(output_of, 
     assert written.splitlines() == [f"reached 127.0.0.1 {web_server.server_port}", "not reached"]
 
 
+def test_endpoint_of_another_machine_is_answered_at_its_own_name_and_port_alone(output_of, workspace):
+    box = Box(workspace=workspace, network=Network(endpoint="https://model.example/v1"))
+    places = [("model.example", 443), ("model.example", 80), ("127.0.0.1", 22)]
+
+    written = output_of(TRY_TO_CONNECT.format(places=places), box=box)
+
+    assert written.splitlines() == ["reached model.example 443", "not reached", "not reached"]
+
+
 ASK_THE_PROXY = """
     import http.client, os, urllib.parse
     proxy = urllib.parse.urlsplit(os.environ["HTTPS_PROXY"])
