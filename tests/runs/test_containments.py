@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +22,11 @@ from runs.adapters.code_agents import AgentKit, code_agent
 from runs.adapters.code_agents.replay import folder_workspaces
 from runs.adapters.deployers import LocalDeployer
 from runs.adapters.sandboxes import Limits, held_commands
-from runs.adapters.scripted import ScriptedDeployer, ScriptedJudge
+from runs.adapters.scripted import ScriptedAgent, ScriptedDeployer, ScriptedJudge
 from runs.containments import MOST_LEFT, Ledger, hit_words, merged
 from runs.isolation import Look, SandboxLevel
 from runs.models import ContainmentRow, Deployment, Run, Trial
-from runs.ports import AgentTurn, Containment, LimitHit, LimitKind
+from runs.ports import AgentTurn, CodeAgent, Containment, LimitHit, LimitKind, not_noted
 from runs.sandbox_looks import look
 from runs.sandboxing import RefusingSandbox, sandbox_at
 from tests import make
@@ -96,7 +97,7 @@ class LeavingDeployer(ScriptedDeployer):
     report = Containment(level="bubblewrap", stage="serve")
 
     @contextmanager
-    def serve(self, folder, *, deploy, is_cancelled, contained):
+    def serve(self, folder, *, deploy, is_cancelled, contained=not_noted):
         with super().serve(folder, deploy=deploy, is_cancelled=is_cancelled) as app:
             yield app
         contained(self.report)
@@ -187,12 +188,12 @@ def test_a_report_without_end_is_cut_and_without_measure_is_finite(tmp_path):
 
 @pytest.mark.django_db(transaction=True)
 def test_notes_of_other_threads_wait_for_the_worker_s_own(tmp_path):
-    run = make.run()
+    run = make.run(max_rounds=1)
     trial = run.trials.get()
     engine.advance(trial.pk, toolbox=make.toolbox(tmp_path), worker="worker-a")
     ContainmentRow.objects.all().delete()
     ledger = Ledger(trial=trial)
-    note = ledger.noting(trial.rounds.first(), StageName.CODE)
+    note = ledger.noting(trial.rounds.get(), StageName.CODE)
 
     note(Containment(level="none", stage="agent", seconds_to_end=1.0))
     note(Containment(level="none", stage="agent", seconds_to_end=3.0))
@@ -250,9 +251,7 @@ def test_a_candidate_that_fills_memory_fails_by_its_own_limit_and_the_report_has
     run = make.run(max_rounds=1)
     limits = Limits(memory_bytes=160 * MIB)
 
-    class Hungry:
-        name = "hungry"
-
+    class Hungry(ScriptedAgent):
         def work(self, brief, *, record, is_cancelled):
             (brief.workspace / "server.py").write_text(HUNGRY)
             return AgentTurn(exit_reason=ExitReason.FINISHED)
@@ -260,8 +259,8 @@ def test_a_candidate_that_fills_memory_fails_by_its_own_limit_and_the_report_has
     tools = make.toolbox(tmp_path, agent=Hungry())
     advance(run, replace(tools, deployer=_deployer(tmp_path, sandbox, use=limits)))
 
-    failed = Deployment.objects.first()
-    row = ContainmentRow.objects.filter(use="serve").first()
+    failed = Deployment.objects.earliest("pk")
+    row = ContainmentRow.objects.filter(use="serve").earliest("pk")
     hit = next(hit for hit in row.limits_hit if hit["kind"] == "memory")
     assert run.state == RunState.FINISHED
     assert not failed.is_healthy
@@ -291,7 +290,7 @@ def test_an_agent_that_leaves_daemons_behind_leaves_nothing(tmp_path, sandbox):
     kit = AgentKit(sandbox=sandbox, scratch=tmp_path / "agents", workspace_for=lambda task, number: None)
     command = shlex.join([f"{sys.base_prefix}/bin/python3", "-c", LITTERER])
     agent = code_agent("command").with_settings({"command": command}, kit)
-    tools = replace(make.toolbox(tmp_path), code_agent=lambda name, settings, find: agent)
+    tools = replace(make.toolbox(tmp_path), code_agent=always(agent))
 
     advance(run, replace(tools, deployer=_deployer(tmp_path, sandbox)))
 
@@ -318,11 +317,15 @@ def test_after_any_trial_of_the_sample_nothing_is_left(tmp_path, sandbox):
             workspace_for=folder_workspaces(SAMPLE / "candidates" / candidate),
         )
         replay = code_agent("replay").with_settings({}, kit)
-        advance(run, replace(tools, code_agent=lambda name, settings, find, replay=replay: replay))
+        advance(run, replace(tools, code_agent=always(replay)))
         assert run.state == RunState.FINISHED
 
     assert {use for _stage, use, _level in rows()} >= {"serve"}
     _assert_nothing_is_left(tmp_path)
+
+
+def always(agent: CodeAgent) -> Callable[..., CodeAgent]:
+    return lambda *_asked: agent
 
 
 def _assert_nothing_is_left(place: Path) -> None:

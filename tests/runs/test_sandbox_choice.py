@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,9 +17,9 @@ from django.urls import reverse
 from benchmark import samples
 from benchmark.importing import import_path
 from benchmark.models import RecordedWorkspace, Task
-from runs import checkup, launching, previews
+from runs import checkup, launching, previews, scoring
 from runs.isolation import SandboxLevel
-from runs.models import ContainmentRow, Run
+from runs.models import ContainmentRow, Run, Trial
 from runs.sandbox_looks import forget_looks
 from tests import make
 from tests.browser import stage_set
@@ -47,12 +48,13 @@ def staff(settings) -> Client:
     return client
 
 
-def replayed(tmp_path: Path, **options):
+def replayed(tmp_path: Path, **options: Any) -> launching.Plan:
     of = make.benchmark()
     folder = tmp_path / "made" / of.tasks.get().key / "round_1"
     folder.mkdir(parents=True)
     (folder / "index.html").write_text("<h1>Here</h1>")
-    given = {"agent": "replay", "agent_settings": {"candidate": str(tmp_path / "made")}, "by_operator": True}
+    given: dict[str, Any] = {"agent": "replay", "by_operator": True}
+    given["agent_settings"] = {"candidate": str(tmp_path / "made")}
     return launching.plan(of, **{**given, **options})
 
 
@@ -86,10 +88,9 @@ def test_a_word_that_is_no_sandbox_is_refused_with_those_there_are(tmp_path):
 
 def test_only_staff_may_choose_another_sandbox_than_the_installation_s():
     of = import_path(SAMPLE).benchmark
-    given = {"agent": "replay", "by_operator": False}
 
     with pytest.raises(launching.BadLaunch) as bad:
-        launching.plan(of, **given, sandbox="none")
+        launching.plan(of, agent="replay", sandbox="none", by_operator=False)
 
     assert "takes a staff account" in bad.value.problems["sandbox"]
 
@@ -227,15 +228,23 @@ def test_documents_and_files_carry_the_level_the_caution_and_the_reports(tmp_pat
     assert "serve met a limit, memory: 120 bytes seen, 100 bytes allowed" in said("show", run.pk)
 
 
+def finished() -> tuple[Run, Trial]:
+    of = stage_set.benchmark("held", tasks=("seed-library",))
+    run = stage_set.run(of)
+    trial = stage_set.trial(run, "seed-library", ["ppffsppfpfsspa"], with_evidence=False)
+    scoring.store(run)
+    return run, trial
+
+
 @pytest.mark.parametrize("level", [SandboxLevel.NONE, SandboxLevel.BUBBLEWRAP])
 def test_pages_warn_of_a_run_without_a_sandbox_and_of_no_other(staff, level):
-    run = stage_set.finished_runs()[0]
+    run, trial = finished()
     Run.objects.update(sandbox=SandboxLevel.BUBBLEWRAP)
     Run.objects.filter(pk=run.pk).update(sandbox=level)
     pages = [
         run.get_absolute_url(),
         reverse("runs:runs"),
-        run.trials.first().get_absolute_url(),
+        trial.get_absolute_url(),
         f"{reverse('runs:results')}?benchmark={run.benchmark_id}",
     ]
 
@@ -246,7 +255,7 @@ def test_pages_warn_of_a_run_without_a_sandbox_and_of_no_other(staff, level):
 
 
 def test_the_trial_page_says_what_was_left_and_which_limits_were_met(staff):
-    trial = stage_set.finished_runs()[0].trials.first()
+    _run, trial = finished()
     round_ = trial.rounds.get(number=1)
     hit = {"kind": "processes", "limit": 512, "seen": 513}
     ContainmentRow.objects.create(
@@ -268,7 +277,7 @@ def test_the_trial_page_says_what_was_left_and_which_limits_were_met(staff):
 
 
 def test_the_trial_page_says_that_nothing_was_left(staff):
-    trial = stage_set.finished_runs()[0].trials.first()
+    _run, trial = finished()
     round_ = trial.rounds.get(number=1)
     ContainmentRow.objects.create(
         round=round_, stage="code", use="agent", level="bubblewrap", seconds_to_end=0.2

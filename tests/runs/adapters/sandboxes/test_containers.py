@@ -11,10 +11,11 @@ import sys
 import tempfile
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from runs.adapters.sandboxes import Box, Ending, Limits, Stream, held_commands
+from runs.adapters.sandboxes import Box, Ending, EndReport, Limits, Stream, held_commands
 from runs.adapters.sandboxes import containers_lines as lines
 from runs.adapters.sandboxes.bubblewrap import find_bubblewrap
 from runs.adapters.sandboxes.container import ContainerSandbox, remove_left_over
@@ -224,7 +225,7 @@ def engine(request) -> ContainerSandbox:
     return ContainerSandbox(name=request.param, image=IMAGE)
 
 
-def _run(engine: ContainerSandbox, place: Path, code: str, **box) -> tuple[str, object]:
+def _run(engine: ContainerSandbox, place: Path, code: str, **box: Any) -> tuple[str, EndReport]:
     command = engine.start(
         [sys.executable, "-c", code],
         cwd=place,
