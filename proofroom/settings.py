@@ -537,6 +537,10 @@ PREVIEW_IDLE_SECONDS = _number("PROOFROOM_PREVIEW_IDLE_SECONDS", 900, lowest=10,
 WEBHOOKS_TO_PRIVATE = _flag("PROOFROOM_WEBHOOKS_TO_PRIVATE", default=False)
 CHROMIUM = _text("PROOFROOM_CHROMIUM", "")
 SANDBOX = _choice("PROOFROOM_SANDBOX", "auto", among=("auto", "bubblewrap", "docker", "podman", "none"))
+COMMAND_MEMORY_MIB = _number("PROOFROOM_COMMAND_MEMORY_MIB", 0, lowest=0, highest=1 << 24)
+COMMAND_DISK_MIB = _number("PROOFROOM_COMMAND_DISK_MIB", 4096, lowest=16, highest=1 << 24)
+COMMAND_PROCESSES = _number("PROOFROOM_COMMAND_PROCESSES", 512, lowest=8, highest=1_000_000)
+COMMAND_CPU_SECONDS = _number("PROOFROOM_COMMAND_CPU_SECONDS", 14_400, lowest=1, highest=10_000_000)
 SANDBOX_IMAGE = _image("PROOFROOM_SANDBOX_IMAGE", "docker.io/library/node:22-bookworm")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 << 20

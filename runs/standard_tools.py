@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from runs.adapters.sandboxes import ProcessSandbox
+from runs.adapters.sandboxes import USUAL_LIMITS, Limits, ProcessSandbox
+from runs.adapters.sandboxes.box import MIB
 from runs.isolation import Look, SandboxLevel
 from runs.ports import CodeAgent, Judge
 from runs.sandbox_looks import look
@@ -23,6 +25,17 @@ def standard_toolbox(level: SandboxLevel) -> Toolbox:
     Where the level does not work on this machine, every start is refused with a StageError.
     """
     return _toolbox(look(level))
+
+
+def _command_limits() -> Limits:
+    memory = settings.COMMAND_MEMORY_MIB * MIB
+    return replace(
+        USUAL_LIMITS,
+        memory_bytes=memory or USUAL_LIMITS.memory_bytes,
+        disk_bytes=settings.COMMAND_DISK_MIB * MIB,
+        processes=settings.COMMAND_PROCESSES,
+        cpu_seconds=float(settings.COMMAND_CPU_SECONDS),
+    )
 
 
 @cache
@@ -48,7 +61,9 @@ def _toolbox(seen: Look) -> Toolbox:
     def built_agent(name: str, given: Mapping[str, Any], recorded: WorkspaceFinder) -> CodeAgent:
         candidate = Path(str(given.get("candidate", "")))
         finder = folder_workspaces(candidate) if candidate.is_absolute() else recorded
-        kit = AgentKit(sandbox=sandbox, scratch=scratch / "agents", workspace_for=finder)
+        kit = AgentKit(
+            sandbox=sandbox, scratch=scratch / "agents", workspace_for=finder, limits=_command_limits()
+        )
         return code_agent(name).with_settings(given, kit)
 
     def built_judge(name: str, given: Mapping[str, Any]) -> Judge:
@@ -64,7 +79,10 @@ def _toolbox(seen: Look) -> Toolbox:
         judge=built_judge,
         deployer=ImagedDeployer(
             deployer=LocalDeployer(
-                sandbox=sandbox, scratch=scratch / "deployments", cache=Path(settings.DATA_DIR) / "cache"
+                sandbox=sandbox,
+                scratch=scratch / "deployments",
+                cache=Path(settings.DATA_DIR) / "cache",
+                use=_command_limits(),
             )
         ),
         feedback_writer=TemplateFeedback(),

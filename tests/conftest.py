@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,13 @@ def own_blobs(settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     return folder
+
+
+@pytest.fixture(autouse=True)
+def some_sandbox(settings) -> None:
+    """Where there is no bubblewrap, runs of tests are launched without a sandbox, as a person would choose."""
+    if shutil.which("bwrap") is None:
+        settings.SANDBOX = "none"
 
 
 @pytest.fixture(autouse=True)
