@@ -8,12 +8,15 @@ import time
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from proofroom import metrics
 from proofroom.middleware import LOCAL
 from proofroom.readiness import READINESS, Standing
+from runs import workers
 from runs.log_lines import log_words
 
 type Answer = Callable[[HttpRequest], HttpResponse]
@@ -39,7 +42,7 @@ def probes(answer: Answer) -> Answer:
 
     A probe knows an address and no name, and has no account. It is told words, never a reason.
     """
-    doors = {"/health/live": _live, "/health/ready": _ready, "/metrics": _metrics}
+    doors = {"/health/live": _live, "/health/ready": _ready, "/metrics": _metrics, "/metrics/queues": _queues}
 
     def middleware(request: HttpRequest) -> HttpResponse:
         door = doors.get(request.path)
@@ -68,12 +71,30 @@ def _ready(request: HttpRequest) -> HttpResponse:
 
 def _metrics(request: HttpRequest) -> HttpResponse:
     if not _may_see_numbers(request):
-        return _plain(
-            "Numbers are for whoever has the token (PROOFROOM_METRICS_TOKEN) or comes from an allowed "
-            "network (PROOFROOM_METRICS_FROM).",
-            status=403,
-        )
+        return _refusal()
     return HttpResponse(metrics.exposition(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _queues(request: HttpRequest) -> HttpResponse:
+    """What waits, as a document for programs that start workers by it (one query)."""
+    if not _may_see_numbers(request):
+        return _refusal()
+    try:
+        steps = workers.steps_by_queue(now=timezone.now())
+    except DatabaseError:
+        return JsonResponse({"detail": "The database does not answer."}, status=503)
+    queues = {
+        queue.value: {"waiting": found.waiting, "running": found.running} for queue, found in steps.items()
+    }
+    return JsonResponse({"queues": queues})
+
+
+def _refusal() -> HttpResponse:
+    return _plain(
+        "Numbers are for whoever has the token (PROOFROOM_METRICS_TOKEN) or comes from an allowed "
+        "network (PROOFROOM_METRICS_FROM).",
+        status=403,
+    )
 
 
 def _may_see_numbers(request: HttpRequest) -> bool:
