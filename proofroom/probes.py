@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import logging
 import time
 from collections.abc import Callable
 
@@ -13,15 +14,35 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from benchmark.blobs import BlobStoreAway
 from proofroom import metrics
 from proofroom.middleware import LOCAL
 from proofroom.readiness import READINESS, Standing
 from runs import workers
 from runs.log_lines import log_words
 
+log = logging.getLogger(__name__)
+
 type Answer = Callable[[HttpRequest], HttpResponse]
 
 PASSED_ON = ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-Ip", "Via")
+
+
+class StoreAwayAnswered:
+    """Says in one sentence that the blob store is away, on whatever page that shows."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self._answer(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer 503 for a store that is away; anything else is somebody else's."""
+        if not isinstance(exception, BlobStoreAway):
+            return None
+        log.warning("%s: %s", request.path, exception)
+        return _plain(f"{exception} Nothing is lost; try again.", status=503)
 
 
 def observed(answer: Answer) -> Answer:
