@@ -76,8 +76,11 @@ class S3Blobs(S3Storage):  # type: ignore[misc]  # django-storages carries no ty
 
     def reach(self) -> None:
         """Ask whether the bucket is there and is ours to use. Raises BlobStoreAway."""
-        with self._answering():
-            self.client.head_bucket(Bucket=self.bucket_name)
+        try:
+            with self._answering():
+                self.client.head_bucket(Bucket=self.bucket_name)
+        except FileNotFoundError:
+            raise BlobStoreAway(f"The blob store has no bucket {self.bucket_name!r}; make it.") from None
 
     def _open(self, name: str, mode: str = "rb") -> File[Any]:
         try:

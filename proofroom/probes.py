@@ -4,21 +4,45 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import logging
 import time
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from benchmark.blobs import BlobStoreAway
 from proofroom import metrics
 from proofroom.middleware import LOCAL
 from proofroom.readiness import READINESS, Standing
+from runs import workers
 from runs.log_lines import log_words
+
+log = logging.getLogger(__name__)
 
 type Answer = Callable[[HttpRequest], HttpResponse]
 
 PASSED_ON = ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-Ip", "Via")
+
+
+class StoreAwayAnswered:
+    """Says in one sentence that the blob store is away, on whatever page that shows."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self._answer(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer 503 for a store that is away; anything else is somebody else's."""
+        if not isinstance(exception, BlobStoreAway):
+            return None
+        log.warning("%s: %s", request.path, exception)
+        return _plain(f"{exception} Nothing is lost; try again.", status=503)
 
 
 def observed(answer: Answer) -> Answer:
@@ -39,7 +63,7 @@ def probes(answer: Answer) -> Answer:
 
     A probe knows an address and no name, and has no account. It is told words, never a reason.
     """
-    doors = {"/health/live": _live, "/health/ready": _ready, "/metrics": _metrics}
+    doors = {"/health/live": _live, "/health/ready": _ready, "/metrics": _metrics, "/metrics/queues": _queues}
 
     def middleware(request: HttpRequest) -> HttpResponse:
         door = doors.get(request.path)
@@ -68,12 +92,30 @@ def _ready(request: HttpRequest) -> HttpResponse:
 
 def _metrics(request: HttpRequest) -> HttpResponse:
     if not _may_see_numbers(request):
-        return _plain(
-            "Numbers are for whoever has the token (PROOFROOM_METRICS_TOKEN) or comes from an allowed "
-            "network (PROOFROOM_METRICS_FROM).",
-            status=403,
-        )
+        return _refusal()
     return HttpResponse(metrics.exposition(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _queues(request: HttpRequest) -> HttpResponse:
+    """What waits, as a document for programs that start workers by it (one query)."""
+    if not _may_see_numbers(request):
+        return _refusal()
+    try:
+        steps = workers.steps_by_queue(now=timezone.now())
+    except DatabaseError:
+        return JsonResponse({"detail": "The database does not answer."}, status=503)
+    queues = {
+        queue.value: {"waiting": found.waiting, "running": found.running} for queue, found in steps.items()
+    }
+    return JsonResponse({"queues": queues})
+
+
+def _refusal() -> HttpResponse:
+    return _plain(
+        "Numbers are for whoever has the token (PROOFROOM_METRICS_TOKEN) or comes from an allowed "
+        "network (PROOFROOM_METRICS_FROM).",
+        status=403,
+    )
 
 
 def _may_see_numbers(request: HttpRequest) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 import time
@@ -16,6 +17,8 @@ from django.conf import settings
 from django.core.files.storage import storages
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+
+log = logging.getLogger(__name__)
 
 PATIENCE = 3.0
 """Seconds that each of them has."""
@@ -73,7 +76,9 @@ class Readiness:
             look()
         except Behind:
             self._found[name] = Standing.BEHIND
-        except Exception:  # noqa: BLE001 - whatever it is, the thing cannot be used, and no more is said
+        except Exception as error:  # noqa: BLE001 - whatever it is, the thing cannot be used
+            # The probe is told a word; whoever reads the log is told why.
+            log.warning("Not ready: %s is away: %s: %s", name, type(error).__name__, error)
             self._found[name] = Standing.AWAY
         else:
             self._found[name] = Standing.OK

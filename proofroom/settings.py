@@ -331,6 +331,7 @@ MIDDLEWARE = [
     "proofroom.middleware.request_id",
     "proofroom.probes.probes",
     "proofroom.probes.observed",
+    "proofroom.probes.StoreAwayAnswered",
     "proofroom.middleware.site_host",
     "proofroom.middleware.own_pages_only",
     "django.middleware.security.SecurityMiddleware",

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -20,7 +21,7 @@ from runs.queues import EVERY, Queue, queue_of, stages_of
 def worker_name() -> str:
     """Name this thread so that another process can tell whether its process still lives."""
     pid = os.getpid()
-    return f"{socket.gethostname()}|{_boot()}|{pid}|{_started(pid)}|{threading.get_native_id()}"
+    return f"{_machine()}|{_boot()}|{pid}|{_started(pid)}|{threading.get_native_id()}"
 
 
 def release_claims_of_the_dead() -> int:
@@ -140,7 +141,7 @@ def is_anything_left() -> bool:
 
 def _is_dead(name: str) -> bool:
     parts = name.split("|")
-    if len(parts) != 5 or parts[0] != socket.gethostname():
+    if len(parts) != 5 or parts[0] != _machine():
         return False
     _, boot, pid, started, _ = parts
     if boot != _boot():
@@ -148,6 +149,24 @@ def _is_dead(name: str) -> bool:
     if not pid.isdecimal():
         return False
     return _started(int(pid)) != started
+
+
+@cache
+def _machine() -> str:
+    """This machine as far as its processes can be looked up: its name, its identity, its process numbers.
+
+    Two machines may have one name, and two containers one name on one machine. Who cannot look up
+    another's processes must not take them for dead.
+    """
+    try:
+        identity = Path("/etc/machine-id").read_text().strip()[:8]
+    except OSError:
+        identity = ""
+    try:
+        numbers = str(Path("/proc/self/ns/pid").stat().st_ino)
+    except OSError:
+        numbers = ""
+    return f"{socket.gethostname()[:48]}/{identity or '-'}/{numbers or '-'}"
 
 
 def _boot() -> str:

@@ -159,6 +159,17 @@ def test_the_numbers_tell_what_waits_who_works_and_how_long_answers_take(nobody,
 
 
 @pytest.mark.django_db
+def test_what_starts_workers_reads_what_waits_in_each_queue(nobody):
+    make.run(repeats=3)
+
+    found = nobody.get("/metrics/queues", **HERE).json()
+
+    assert found["queues"]["light"] == {"waiting": 3, "running": 0}
+    assert sorted(found["queues"]) == sorted(EVERY)
+    assert nobody.get("/metrics/queues", **ADDRESS).status_code == 403
+
+
+@pytest.mark.django_db
 def test_the_queries_behind_the_numbers_do_not_grow_with_the_trials(nobody, django_assert_num_queries):
     make.run(repeats=2)
     with django_assert_num_queries(4):

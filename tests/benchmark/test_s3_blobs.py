@@ -9,10 +9,13 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
 import pytest
+from django.core.files.storage import storages
 from django.http import HttpResponse, StreamingHttpResponse
+from django.test import RequestFactory
 
 from benchmark import blobs, snapshots
 from benchmark.serving import HELD, blob_response
+from proofroom.probes import StoreAwayAnswered
 from tests.apart import awaited
 from tests.benchmark.s3_server import BUCKET, KEYS, bucket, s3_server
 
@@ -155,7 +158,21 @@ def test_a_store_that_is_away_is_one_sentence_without_a_secret(store, settings):
         blobs.read_blob(LAMP)
     response = blob_response(LAMP, media_type="text/plain", name="log")
 
+    page = StoreAwayAnswered(lambda _: HttpResponse()).process_exception(
+        RequestFactory().get("/trials/1/"), away.value
+    )
+
+    assert page is not None
+    assert (page.status_code, "does not answer" in page.content.decode()) == (503, True)
     assert "does not answer" in str(away.value)
     assert "PROOFROOM_S3_ENDPOINT" in str(away.value)
     assert KEYS["AWS_SECRET_ACCESS_KEY"] not in str(away.value)
     assert response.status_code == 503
+
+
+def test_a_bucket_that_was_not_made_is_said_to_whoever_asks_whether_all_is_well(store, settings):
+    settings.STORAGES["blobs"]["OPTIONS"]["bucket_name"] = "forgotten"
+    settings.STORAGES = dict(settings.STORAGES)
+
+    with pytest.raises(blobs.BlobStoreAway, match="has no bucket 'forgotten'"):
+        storages["blobs"].reach()  # type: ignore[attr-defined]
