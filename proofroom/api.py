@@ -17,6 +17,7 @@ from annotation.api_pictures import router as pictures
 from benchmark.api import router as benchmarks
 from people.roles import Refused, require_reader
 from runs.api import router as runs
+from runs.room import is_without_room
 
 
 class ReaderAuth(SessionAuth):
@@ -65,6 +66,20 @@ def _refused(request: HttpRequest, refused: Refused) -> HttpResponse:
     """Answer a refusal with its sentence, and the address that leads on."""
     facts = {"detail": str(refused)} | ({"way_on": refused.way_on} if refused.way_on else {})
     return api.create_response(request, facts, status=403)
+
+
+@api.exception_handler(OSError)
+def _without_room(request: HttpRequest, error: OSError) -> HttpResponse:
+    """Ask a program to come again where a file could not be stored because the disk is full."""
+    if not is_without_room(error):
+        raise error
+    logging.getLogger(__name__).error("The disk is full: %s", request.path)
+    sentence = (
+        "The site's disk is full. Nothing was half stored: keep this and send it again when there is room."
+    )
+    answer = api.create_response(request, {"detail": sentence}, status=503)
+    answer["Retry-After"] = "30"
+    return answer
 
 
 @api.exception_handler(OperationalError)

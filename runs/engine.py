@@ -22,6 +22,7 @@ from runs.announcements import announce
 from runs.context import Claim, ClaimLost, StageContext, Stand
 from runs.errors import Cancelled, StageError
 from runs.models import OPEN_TRIALS, Round, Run, RunEventKind, Trial
+from runs.room import room_for_a_stage
 from runs.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
@@ -98,7 +99,8 @@ def _run_stage(context: StageContext, *, step: Step, recipe: Protocol) -> None:
         trial.stage = step.stage
         context.round.begin(step.stage)
         context.say(RunEventKind.STAGE, f"{trial.task.key}, round {step.round}: {step.stage.value} begins.")
-    stages.stage(step.stage).run(context)
+    with room_for_a_stage(settings.DATA_DIR, least=settings.LEAST_FREE_MB << 20):
+        stages.stage(step.stage).run(context)
     with transaction.atomic():
         context.claim.check()
         context.round.complete(step.stage)

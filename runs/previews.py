@@ -87,9 +87,9 @@ def proxy(site: Any) -> PreviewProxy:
     return PreviewProxy(site, manager(), site_host=settings.SITE_HOST)
 
 
-def stop_all() -> None:
-    """End every preview of this process."""
-    manager().stop_all()
+def stop_all(*, seconds: float = 20.0) -> None:
+    """End every preview of this process and wait for their processes' end, at most `seconds`."""
+    manager().stop_all(seconds=seconds)
 
 
 def _key(round_: Round, purpose: str) -> str:

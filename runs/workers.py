@@ -33,6 +33,12 @@ def release_claims_of_the_dead() -> int:
     return freed
 
 
+def release_own_claims() -> int:
+    """Free every trial that a thread of this process holds; their stages save nothing more."""
+    own = worker_name().rpartition("|")[0]
+    return Trial.objects.filter(claimed_by__startswith=f"{own}|").update(claimed_by="", claimed_until=None)
+
+
 def open_trials(*, now: datetime, at_most: int, run_id: int | None = None) -> list[int]:
     """Ids of trials that can be claimed now; runs with the fewest trials at work come first."""
     free = Q(claimed_until=None) | Q(claimed_until__lt=now)
