@@ -10,7 +10,7 @@ from django.conf import settings
 
 from benchmark import snapshots
 from benchmark.models import Task
-from runs.adapters.previews import Preview, PreviewManager, PreviewProxy
+from runs.adapters.previews import MachinePlaces, Preview, PreviewManager, PreviewProxy, PreviewState
 from runs.models import Round
 from runs.standard_tools import standard_toolbox
 
@@ -18,12 +18,14 @@ from runs.standard_tools import standard_toolbox
 @cache
 def manager() -> PreviewManager:
     """The previews of this process."""
+    scratch = Path(settings.DATA_DIR) / "scratch"
     return PreviewManager(
         standard_toolbox().deployer,
-        scratch=Path(settings.DATA_DIR) / "scratch" / "previews",
+        scratch=scratch / "previews",
         per_owner=settings.PREVIEWS_PER_USER,
         at_once=settings.PREVIEWS_AT_ONCE,
         idle_seconds=settings.PREVIEW_IDLE_SECONDS,
+        places=MachinePlaces(scratch / "preview-places", most=settings.PREVIEWS_AT_ONCE),
     )
 
 
@@ -44,12 +46,12 @@ def start(round_: Round, *, owner: int, purpose: str = "trial") -> Preview:
 def current(round_: Round, *, owner: int, purpose: str = "trial") -> Preview | None:
     """The living preview of a round that this person has, or None."""
     key = _key(round_, purpose)
-    return next((p for p in manager().of_owner(str(owner)) if p.key == key), None)
+    return _waited_for(next((p for p in manager().of_owner(str(owner)) if p.key == key), None))
 
 
 def latest(*, owner: int, purpose: str) -> Preview | None:
     """The newest preview that this person had for a purpose or one that begins so, living or over."""
-    return manager().latest(str(owner), key_start=purpose)
+    return _waited_for(manager().latest(str(owner), key_start=purpose))
 
 
 def server_log(preview: Preview) -> str:
@@ -65,7 +67,7 @@ def touch(preview: Preview) -> None:
 def owned(host_key: str, *, owner: int) -> Preview | None:
     """A preview by its host, if it is this person's."""
     found = manager().find(host_key)
-    return found if found is not None and found.owner == str(owner) else None
+    return _waited_for(found) if found is not None and found.owner == str(owner) else None
 
 
 def stop(host_key: str, *, owner: int) -> bool:
@@ -90,6 +92,13 @@ def proxy(site: Any) -> PreviewProxy:
 def stop_all(*, seconds: float = 20.0) -> None:
     """End every preview of this process and wait for their processes' end, at most `seconds`."""
     manager().stop_all(seconds=seconds)
+
+
+def _waited_for(found: Preview | None) -> Preview | None:
+    """Keep the place in the queue of a preview whose page asks how it is."""
+    if found is None or found.state is not PreviewState.QUEUED:
+        return found
+    return manager().wait_for(found.host_key)
 
 
 def _key(round_: Round, purpose: str) -> str:
