@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 import secrets
 import sys
 import time
@@ -14,6 +16,17 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
+
+# A machine that dies says nothing. Without these, its last session keeps its row locked at the server for two
+# hours, and a worker whose network broke waits a quarter of an hour for an answer that will not come.
+POSTGRES_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 20,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+    "options": "-c tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4",
+}
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -91,6 +104,25 @@ def _is_origin(address: str) -> bool:
     return is_bare and bool(parts.hostname) and "@" not in parts.netloc and port != 0
 
 
+def _networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    found = []
+    for raw in filter(None, re.split(r"[,\s]+", _text(name, ""))):
+        try:
+            found.append(ipaddress.ip_network(raw))
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name}={raw[:60]!r} must be networks such as 10.0.0.0/8,fd00::/8, separated by commas."
+            ) from None
+    return found
+
+
+def _token(name: str) -> str:
+    raw = _text(name, "")
+    if raw and not re.fullmatch(r"[!-~]{16,200}", raw):
+        raise ImproperlyConfigured(f"{name} must be 16 to 200 letters, digits and signs without a blank.")
+    return raw
+
+
 def _secret_key(folder: Path) -> str:
     given = os.environ.get("PROOFROOM_SECRET_KEY", "")
     if given:
@@ -147,7 +179,7 @@ def _database(name: str, folder: Path) -> dict[str, Any]:
         raise ImproperlyConfigured(f"{name} must begin with postgres:// or sqlite://.")
     # The site answers each request on a thread of its own, so that a connection which outlives its
     # request is never used again: kept ones would use up the server's within seconds.
-    return parsed | {"CONN_MAX_AGE": 0}
+    return parsed | {"CONN_MAX_AGE": 0, "OPTIONS": POSTGRES_PATIENCE | parsed.get("OPTIONS", {})}
 
 
 def _sqlite(path: Path) -> dict[str, Any]:
@@ -163,6 +195,32 @@ def _sqlite(path: Path) -> dict[str, Any]:
         # A file as in use: in memory, threads share one connection and WAL does not exist.
         "TEST": {"NAME": path.with_name("test.sqlite3")},
     }
+
+
+def _blob_store(name: str, endpoint_name: str, *, folder: Path) -> dict[str, Any]:
+    """Where blobs lie: below the data folder, or in a bucket that every machine reaches."""
+    raw = _text(name, "")
+    if not raw:
+        return {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(folder)},
+        }
+    found = re.fullmatch(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9._/-]*))?", raw)
+    prefix = (found[2] or "").strip("/") if found else ""
+    if found is None or ".." in prefix.split("/"):
+        raise ImproperlyConfigured(
+            f"{name}={raw[:80]!r} must be s3://bucket or s3://bucket/prefix, or empty for the data folder."
+        )
+    endpoint = _text(endpoint_name, "")
+    if endpoint and not _is_origin(endpoint.rstrip("/")):
+        raise ImproperlyConfigured(
+            f"{endpoint_name} must be an address without a path, a name or a password, such as http://minio:9000."
+        )
+    options: dict[str, Any] = {"bucket_name": found[1], "location": prefix, "signature_version": "s3v4"}
+    if endpoint:
+        # Stores of one's own seldom have a host name for each bucket.
+        options |= {"endpoint_url": endpoint.rstrip("/"), "addressing_style": "path"}
+    return {"BACKEND": "benchmark.s3_blobs.S3Blobs", "OPTIONS": options}
 
 
 DATA_DIR = _folder("PROOFROOM_DATA_DIR", BASE_DIR / "var")
@@ -196,6 +254,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "proofroom.middleware.request_id",
+    "proofroom.probes.probes",
+    "proofroom.probes.observed",
     "proofroom.middleware.site_host",
     "proofroom.middleware.own_pages_only",
     "django.middleware.security.SecurityMiddleware",
@@ -261,10 +321,7 @@ WHITENOISE_USE_FINDERS = True
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    "blobs": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": str(DATA_DIR / "blobs")},
-    },
+    "blobs": _blob_store("PROOFROOM_BLOBS", "PROOFROOM_S3_ENDPOINT", folder=DATA_DIR / "blobs"),
 }
 
 # __Host- cookies cannot be set or overwritten from a preview's origin (docs/security.md).
@@ -330,6 +387,9 @@ LEASE_SECONDS = _number("PROOFROOM_LEASE_SECONDS", 30, lowest=5, highest=3600)
 SWEEP_SECONDS = _number("PROOFROOM_SWEEP_SECONDS", 3, lowest=1, highest=300)
 SHUTDOWN_SECONDS = _number("PROOFROOM_SHUTDOWN_SECONDS", 10, lowest=3, highest=600)
 LEAST_FREE_MB = _number("PROOFROOM_LEAST_FREE_MB", 64, lowest=0, highest=1_000_000)
+# By default a browser for each processor, but two at least: one that waits leaves the other to work.
+BROWSERS_AT_ONCE = _number("PROOFROOM_BROWSERS_AT_ONCE", max(2, os.cpu_count() or 1), lowest=1, highest=1000)
+RUN_NICENESS = _number("PROOFROOM_RUN_NICENESS", 5, lowest=0, highest=19)
 PREVIEWS_PER_USER = _number("PROOFROOM_PREVIEWS_PER_USER", 3, lowest=1, highest=100)
 PREVIEWS_AT_ONCE = _number("PROOFROOM_PREVIEWS_AT_ONCE", 8, lowest=1, highest=1000)
 PREVIEW_IDLE_SECONDS = _number("PROOFROOM_PREVIEW_IDLE_SECONDS", 900, lowest=10, highest=86_400)
@@ -338,11 +398,31 @@ CHROMIUM = _text("PROOFROOM_CHROMIUM", "")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 << 20
 LOG_LEVEL = _choice("PROOFROOM_LOG_LEVEL", "WARNING", among=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
+LOG_FORMAT = _choice("PROOFROOM_LOG_FORMAT", "line", among=("line", "json"))
+METRICS_TOKEN = _token("PROOFROOM_METRICS_TOKEN")
+METRICS_FROM = _networks("PROOFROOM_METRICS_FROM")
+# Never in a log, whatever text they stand in.
+LOG_HIDES = [
+    *(
+        SECRET_KEY,
+        METRICS_TOKEN,
+        str(DATABASES["default"].get("PASSWORD", "")),
+        urlsplit(REDIS_URL).password or "",
+    ),
+    *(os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")),
+]
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": sys.stderr}},
+    "formatters": {
+        "line": {
+            "()": "runs.log_lines.LineFormatter",
+            "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+            "secrets": LOG_HIDES,
+        },
+        "json": {"()": "runs.log_lines.JsonLines", "secrets": LOG_HIDES},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "stream": sys.stderr}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
 }
 TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,11 @@ def address(preview: Preview) -> str:
 def proxy(site: Any) -> PreviewProxy:
     """Wrap the site's ASGI application, so that preview hosts are answered by their candidates."""
     return PreviewProxy(site, manager(), site_host=settings.SITE_HOST)
+
+
+def numbers() -> Mapping[PreviewState, int]:
+    """How many previews of this process are in each state."""
+    return manager().numbers()
 
 
 def stop_all(*, seconds: float = 20.0) -> None:

@@ -17,15 +17,19 @@ from runs.toolbox import Toolbox, WorkspaceFinder
 def standard_toolbox() -> Toolbox:
     """The real tools; one set a process, safe to use from any thread."""
     # Imported here: pages and most commands start quicker without the tools of a worker.
+    from runs.adapters.browser_places import BrowserPlaces
     from runs.adapters.code_agents import AgentKit, code_agent
     from runs.adapters.code_agents.replay import folder_workspaces
     from runs.adapters.deployers import LocalDeployer
     from runs.adapters.feedback.template import TemplateFeedback
     from runs.adapters.judges import JudgeKit, judge
     from runs.adapters.sandboxes import ProcessSandbox
+    from runs.adapters.sandboxes.spawner import be_nice
 
     scratch = Path(settings.DATA_DIR) / "scratch"
     sandbox = ProcessSandbox()
+    be_nice(settings.RUN_NICENESS)
+    places = BrowserPlaces(scratch / "browsers", most=settings.BROWSERS_AT_ONCE)
 
     def built_agent(name: str, given: Mapping[str, Any], recorded: WorkspaceFinder) -> CodeAgent:
         candidate = Path(str(given.get("candidate", "")))
@@ -34,7 +38,7 @@ def standard_toolbox() -> Toolbox:
         return code_agent(name).with_settings(given, kit)
 
     def built_judge(name: str, given: Mapping[str, Any]) -> Judge:
-        kit = JudgeKit(sandbox=sandbox, scratch=scratch / "judges", chromium=settings.CHROMIUM)
+        kit = JudgeKit(sandbox=sandbox, scratch=scratch / "judges", chromium=settings.CHROMIUM, places=places)
         return judge(name).with_settings(given, kit)
 
     return Toolbox(

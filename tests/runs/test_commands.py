@@ -23,6 +23,7 @@ OURS = [
     *("import", "pack", "launch", "runs", "show", "cancel", "retry", "score", "rescore"),
     *("report", "export", "doctor", "serve", "work", "demo", "agreement", "labels", "webhooks"),
     *("backup", "restore"),
+    "queues",
 ]
 FAIL = (Mark.FAIL,)
 
