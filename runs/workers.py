@@ -14,6 +14,7 @@ from pathlib import Path
 from django.db.models import Count, Q, QuerySet
 
 from benchmark.rules.vocabulary import TrialState
+from runs.clock import is_free, is_ready
 from runs.models import OPEN_TRIALS, Trial
 from runs.queues import EVERY, Queue, queue_of, stages_of
 
@@ -88,8 +89,7 @@ def queue_that_waits(trial_id: int, *, now: datetime) -> Queue | None:
 def steps_by_queue(*, now: datetime) -> Mapping[Queue, Steps]:
     """What waits and what runs in each queue (one query over the trials that are open)."""
     at_work = Count("pk", filter=Q(claimed_until__gte=now) & ~Q(claimed_by=""))
-    ready = Q(not_before=None) | Q(not_before__lte=now)
-    free = Q(claimed_until=None) | Q(claimed_until__lt=now)
+    free, ready = is_free(now), is_ready(now)
     rows = (
         Trial.objects.filter(state__in=OPEN_TRIALS, run__cancelled_at=None)
         .order_by()
@@ -105,9 +105,7 @@ def steps_by_queue(*, now: datetime) -> Mapping[Queue, Steps]:
 
 
 def _claimable(now: datetime) -> QuerySet[Trial]:
-    free = Q(claimed_until=None) | Q(claimed_until__lt=now)
-    ready = Q(not_before=None) | Q(not_before__lte=now)
-    return Trial.objects.filter(free, ready, state__in=OPEN_TRIALS, run__cancelled_at=None)
+    return Trial.objects.filter(is_free(now), is_ready(now), state__in=OPEN_TRIALS, run__cancelled_at=None)
 
 
 def is_anything_left() -> bool:
