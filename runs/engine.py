@@ -232,7 +232,7 @@ def _held(trial: Trial, *, worker: str, lease: timedelta, clock: Clock) -> Itera
             except DatabaseError:
                 # The database may come back before the lease ends; after that, others may claim.
                 log.warning("Trial %s: the claim could not be extended.", trial.pk, exc_info=True)
-                if time.monotonic() - heard >= lease.total_seconds() * 2 / 3:
+                if time.monotonic() - heard >= lease.total_seconds():
                     lost.set()
                 connection.close()
         connection.close()
