@@ -20,6 +20,7 @@ from people.roles import Refused, require_reader
 from people.tokens import TokenRefused, TokenScope
 from proofroom.api_access import ReaderAuth, TokenAuth
 from runs.api import router as runs
+from runs.room import is_without_room
 
 _programs = TokenAuth(writes=TokenScope.LAUNCH)
 
@@ -78,6 +79,20 @@ def _token_refused(request: HttpRequest, refused: TokenRefused) -> HttpResponse:
     answer = api.create_response(request, {"detail": str(refused)}, status=refused.status)
     if refused.status == 401:
         answer["WWW-Authenticate"] = "Bearer"
+    return answer
+
+
+@api.exception_handler(OSError)
+def _without_room(request: HttpRequest, error: OSError) -> HttpResponse:
+    """Ask a program to come again where a file could not be stored because the disk is full."""
+    if not is_without_room(error):
+        raise error
+    logging.getLogger(__name__).error("The disk is full: %s", request.path)
+    sentence = (
+        "The site's disk is full. Nothing was half stored: keep this and send it again when there is room."
+    )
+    answer = api.create_response(request, {"detail": sentence}, status=503)
+    answer["Retry-After"] = "30"
     return answer
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -20,15 +21,13 @@ from django.conf import settings  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
 from annotation.jobs import deliver_until  # noqa: E402
-from runs import announcements, previews  # noqa: E402
+from runs import announcements, previews, shutdown  # noqa: E402
 from runs.consumers import NowhereConsumer, RunConsumer  # noqa: E402
 from runs.embedded import EmbeddedWorker  # noqa: E402
 
 type Scope = MutableMapping[str, Any]
 type Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 type Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-
-STOP_WITHIN = 8.0
 
 _pages = ProtocolTypeRouter(
     {
@@ -77,6 +76,9 @@ async def _lifespan(receive: Receive, send: Send) -> None:
 
 
 def _stop(worker: EmbeddedWorker | None) -> None:
-    previews.stop_all()
+    seconds = shutdown.seconds_for(0.5)
+    ending = threading.Thread(target=previews.stop_all, kwargs={"seconds": seconds}, daemon=True)
+    ending.start()
     if worker is not None:
-        worker.stop(deadline=STOP_WITHIN)
+        worker.stop(deadline=seconds)
+    ending.join(seconds)

@@ -53,8 +53,8 @@ def sweep_beside_the_worker(**_later: Any) -> None:
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator]  # Celery carries no types
 def let_go_of_trials(**_later: Any) -> None:
-    """Let a warm shutdown end soon: trials at work go on with the next worker."""
-    from runs import engine
+    """Let a warm shutdown end soon, a second one at once: trials at work go on with the next worker."""
+    from runs import shutdown
 
     _stopping.set()
-    engine.stopping.set()
+    shutdown.begin()

@@ -529,6 +529,8 @@ CELERY_TIMEZONE = "UTC"
 
 LEASE_SECONDS = _number("PROOFROOM_LEASE_SECONDS", 30, lowest=5, highest=3600)
 SWEEP_SECONDS = _number("PROOFROOM_SWEEP_SECONDS", 3, lowest=1, highest=300)
+SHUTDOWN_SECONDS = _number("PROOFROOM_SHUTDOWN_SECONDS", 10, lowest=3, highest=600)
+LEAST_FREE_MB = _number("PROOFROOM_LEAST_FREE_MB", 64, lowest=0, highest=1_000_000)
 # By default a browser for each processor, but two at least: one that waits leaves the other to work.
 BROWSERS_AT_ONCE = _number("PROOFROOM_BROWSERS_AT_ONCE", max(2, os.cpu_count() or 1), lowest=1, highest=1000)
 RUN_NICENESS = _number("PROOFROOM_RUN_NICENESS", 5, lowest=0, highest=19)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection, transaction
@@ -21,12 +22,14 @@ from benchmark.rules.records import TrialRecord
 from benchmark.rules.vocabulary import RunState, TrialState
 from runs import history, liveness, scoring, stages
 from runs.announcements import announce
+from runs.clock import Clock, database_now
 from runs.containments import Ledger
 from runs.context import Claim, ClaimLost, StageContext, Stand
 from runs.errors import Cancelled, StageError
 from runs.log_lines import log_words
 from runs.models import OPEN_TRIALS, Round, Run, RunEventKind, Trial
 from runs.queues import EVERY, Queue, queue_of
+from runs.room import room_for_a_stage
 from runs.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
@@ -38,7 +41,14 @@ MOST_ATTEMPTS = 3
 FIRST_WAIT = timedelta(seconds=4)
 
 
-def advance(trial_id: int, *, toolbox: Toolbox, worker: str, queues: frozenset[Queue] = EVERY) -> bool:
+def advance(
+    trial_id: int,
+    *,
+    toolbox: Toolbox,
+    worker: str,
+    queues: frozenset[Queue] = EVERY,
+    clock: Clock = database_now,
+) -> bool:
     """Work on a trial until it ends, pauses, is lost or needs another queue; False where it was not ours.
 
     Trouble of the bench is tried again after a growing wait and then pauses the trial; an
@@ -48,11 +58,11 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str, queues: frozenset[Q
     lease = timedelta(seconds=settings.LEASE_SECONDS)
     if trial is None or queue_of(trial.stage) not in queues:
         return False
-    if not trial.claim(worker=worker, now=timezone.now(), lease=lease):
+    if not trial.claim(worker=worker, now=clock(), lease=lease):
         return False
     with (
         log_words(run=trial.run_id, trial=trial.pk),
-        _held(trial, worker=worker, lease=lease) as claim,
+        _held(trial, worker=worker, lease=lease, clock=clock) as claim,
     ):
         if trial.claimed_by:
             log.warning("The lease of %s ran out; the trial goes on here.", trial.claimed_by)
@@ -63,10 +73,12 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str, queues: frozenset[Q
         except (ClaimLost, Cancelled) as lost:
             log.info("Trial %s: %s", trial.pk, lost)
         except (StageError, BlobStoreAway) as error:
-            _note_trouble(trial, claim=claim, sentence=str(error))
+            _note_trouble(trial, claim=claim, clock=clock, sentence=str(error))
         except Exception as error:
             log.exception("Run %s, trial %s, stage %s", trial.run_id, trial.pk, trial.stage)
-            _note_trouble(trial, claim=claim, sentence=f"Unexpected {type(error).__name__}: {error}")
+            _note_trouble(
+                trial, claim=claim, clock=clock, sentence=f"Unexpected {type(error).__name__}: {error}"
+            )
             raise
         finally:
             stand.clear()
@@ -120,8 +132,9 @@ def _run_stage(context: StageContext, *, step: Step, recipe: Protocol) -> None:
         trial.stage = step.stage
         context.round.begin(step.stage)
         context.say(RunEventKind.STAGE, f"{trial.task.key}, round {step.round}: {step.stage.value} begins.")
-    stages.stage(step.stage).run(context)
-    context.stand.ledger.write()
+    with room_for_a_stage(settings.DATA_DIR, least=settings.LEAST_FREE_MB << 20):
+        stages.stage(step.stage).run(context)
+        context.stand.ledger.write()
     with transaction.atomic():
         context.claim.check()
         context.round.complete(step.stage)
@@ -184,7 +197,7 @@ def settle(run: Run) -> None:
     scoring.store(run)
 
 
-def _note_trouble(trial: Trial, *, claim: Claim, sentence: str) -> None:
+def _note_trouble(trial: Trial, *, claim: Claim, clock: Clock, sentence: str) -> None:
     with transaction.atomic():
         try:
             claim.check()
@@ -196,7 +209,7 @@ def _note_trouble(trial: Trial, *, claim: Claim, sentence: str) -> None:
             attempts=attempts,
             trouble=sentence[:4000],
             state=TrialState.PAUSED if gives_up else TrialState.QUEUED,
-            not_before=None if gives_up else timezone.now() + FIRST_WAIT * 2 ** (attempts - 1),
+            not_before=None if gives_up else clock() + FIRST_WAIT * 2 ** (attempts - 1),
         )
         announce(run=trial.run, trial=trial, kind=RunEventKind.TROUBLE, text=f"{trial.task.key}: {sentence}")
     if gives_up:
@@ -204,28 +217,26 @@ def _note_trouble(trial: Trial, *, claim: Claim, sentence: str) -> None:
 
 
 @contextmanager
-def _held(trial: Trial, *, worker: str, lease: timedelta) -> Iterator[Claim]:
+def _held(trial: Trial, *, worker: str, lease: timedelta, clock: Clock) -> Iterator[Claim]:
     """Keep the claim alive from a thread of its own, and give it back at the end."""
     lost, done = threading.Event(), threading.Event()
 
     def beat() -> None:
-        extended = timezone.now()
-        # A second is how soon a cancelled run's processes are told.
+        heard = time.monotonic()
+        # A second is how soon a cancelled run's processes are told, and a clock that was set is answered.
         while not done.wait(1.0):
-            now = timezone.now()
             if stopping.is_set():
                 lost.set()
             try:
-                if _is_due(extended, now, lease):
-                    if not trial.extend(worker=worker, now=now, lease=lease):
-                        lost.set()
-                    extended = now
-                elif not trial.is_held(worker=worker):
+                now = clock()
+                due = trial.is_due(worker=worker, now=now, lease=lease)
+                if due is None or (due and not trial.extend(worker=worker, now=now, lease=lease)):
                     lost.set()
+                heard = time.monotonic()
             except DatabaseError:
                 # The database may come back before the lease ends; after that, others may claim.
                 log.warning("Trial %s: the claim could not be extended.", trial.pk, exc_info=True)
-                if now - extended >= lease:
+                if time.monotonic() - heard >= lease.total_seconds():
                     lost.set()
                 connection.close()
         connection.close()
@@ -241,7 +252,3 @@ def _held(trial: Trial, *, worker: str, lease: timedelta) -> Iterator[Claim]:
         done.set()
         heart.join()
         trial.release(worker=worker)
-
-
-def _is_due(last: datetime, now: datetime, lease: timedelta) -> bool:
-    return now - last >= lease / 3 or now < last

@@ -12,10 +12,10 @@ from typing import Any
 from celery import shared_task
 from django.conf import settings
 from django.db import close_old_connections, transaction
-from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
 from runs import engine, workers
+from runs.clock import database_now
 from runs.models import level_of_trial
 from runs.queues import EVERY, Queue
 from runs.standard_tools import standard_toolbox
@@ -67,7 +67,7 @@ def ring_for_open_trials(*, at_most: int, queues: frozenset[Queue] = EVERY) -> i
     A broker that cannot be reached is no error: the workers' sweep finds the trials without it.
     """
     rung = 0
-    for trial in workers.open_trials(now=timezone.now(), at_most=at_most + _rung_lately(), queues=queues):
+    for trial in workers.open_trials(now=database_now(), at_most=at_most + _rung_lately(), queues=queues):
         if rung == at_most:
             break
         if not _is_news(trial.pk, trial.queue):
@@ -82,7 +82,7 @@ def _ring_where_it_waits(trial_id: int, *, own: frozenset[Queue]) -> None:
     """Tell workers of another queue at once that a trial has come to need them."""
     if own == EVERY:
         return
-    queue = workers.queue_that_waits(trial_id, now=timezone.now())
+    queue = workers.queue_that_waits(trial_id, now=database_now())
     if queue is not None and queue not in own and _is_news(trial_id, queue):
         _ring(trial_id, queue)
 

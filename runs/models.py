@@ -21,6 +21,7 @@ from benchmark.rules.vocabulary import (
     StageName,
     TrialState,
 )
+from runs.clock import is_due, is_free, is_ready
 from runs.isolation import ContainedUse, SandboxLevel
 from runs.ports import DeploymentKind, EventKind, EvidenceKind
 
@@ -125,10 +126,9 @@ class Trial(models.Model):
 
     def claim(self, *, worker: str, now: datetime, lease: timedelta) -> bool:
         """Take this trial for `worker` until `now + lease`; False where somebody else has it."""
-        free = Q(claimed_until=None) | Q(claimed_until__lt=now)
         taken = Trial.objects.filter(
-            free,
-            Q(not_before=None) | Q(not_before__lte=now),
+            is_free(now),
+            is_ready(now),
             pk=self.pk,
             state__in=OPEN_TRIALS,
             run__in=_not_cancelled(),
@@ -144,7 +144,15 @@ class Trial(models.Model):
 
     def is_held(self, *, worker: str) -> bool:
         """Whether the claim is still this worker's and the run is not cancelled."""
-        return Trial.objects.filter(pk=self.pk, claimed_by=worker, run__cancelled_at=None).exists()
+        return self._held_by(worker).exists()
+
+    def is_due(self, *, worker: str, now: datetime, lease: timedelta) -> bool | None:
+        """Whether the claim must be extended now; None once it is no longer this worker's."""
+        held = self._held_by(worker).values_list("claimed_until", flat=True)[:1]
+        return next((is_due(until, now, lease) for until in held), None)
+
+    def _held_by(self, worker: str) -> models.QuerySet[Trial]:
+        return Trial.objects.filter(pk=self.pk, claimed_by=worker, run__cancelled_at=None)
 
     def release(self, *, worker: str) -> None:
         """Give the claim back, if it is still ours."""

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from benchmark import snapshots
 from benchmark.models import Task
-from runs.adapters.previews import Preview, PreviewManager, PreviewProxy, PreviewState
+from runs.adapters.previews import MachinePlaces, Preview, PreviewManager, PreviewProxy, PreviewState
 from runs.isolation import NoSandbox, SandboxChoice, SandboxLevel, level_for
 from runs.models import Round
 from runs.sandbox_looks import look
@@ -22,13 +22,15 @@ from runs.standard_tools import standard_toolbox
 @cache
 def manager() -> PreviewManager:
     """The previews of this process."""
+    scratch = Path(settings.DATA_DIR) / "scratch"
     return PreviewManager(
         # Never used as it is: each start names the deployer of its run's level.
         standard_toolbox(SandboxLevel.BUBBLEWRAP).deployer,
-        scratch=Path(settings.DATA_DIR) / "scratch" / "previews",
+        scratch=scratch / "previews",
         per_owner=settings.PREVIEWS_PER_USER,
         at_once=settings.PREVIEWS_AT_ONCE,
         idle_seconds=settings.PREVIEW_IDLE_SECONDS,
+        places=MachinePlaces(scratch / "preview-places", most=settings.PREVIEWS_AT_ONCE),
     )
 
 
@@ -63,12 +65,12 @@ def preview_level(made_with: SandboxLevel) -> SandboxLevel:
 def current(round_: Round, *, owner: int, purpose: str = "trial") -> Preview | None:
     """The living preview of a round that this person has, or None."""
     key = _key(round_, purpose)
-    return next((p for p in manager().of_owner(str(owner)) if p.key == key), None)
+    return _waited_for(next((p for p in manager().of_owner(str(owner)) if p.key == key), None))
 
 
 def latest(*, owner: int, purpose: str) -> Preview | None:
     """The newest preview that this person had for a purpose or one that begins so, living or over."""
-    return manager().latest(str(owner), key_start=purpose)
+    return _waited_for(manager().latest(str(owner), key_start=purpose))
 
 
 def server_log(preview: Preview) -> str:
@@ -84,7 +86,7 @@ def touch(preview: Preview) -> None:
 def owned(host_key: str, *, owner: int) -> Preview | None:
     """A preview by its host, if it is this person's."""
     found = manager().find(host_key)
-    return found if found is not None and found.owner == str(owner) else None
+    return _waited_for(found) if found is not None and found.owner == str(owner) else None
 
 
 def stop(host_key: str, *, owner: int) -> bool:
@@ -111,9 +113,16 @@ def numbers() -> Mapping[PreviewState, int]:
     return manager().numbers()
 
 
-def stop_all() -> None:
-    """End every preview of this process."""
-    manager().stop_all()
+def stop_all(*, seconds: float = 20.0) -> None:
+    """End every preview of this process and wait for their processes' end, at most `seconds`."""
+    manager().stop_all(seconds=seconds)
+
+
+def _waited_for(found: Preview | None) -> Preview | None:
+    """Keep the place in the queue of a preview whose page asks how it is."""
+    if found is None or found.state is not PreviewState.QUEUED:
+        return found
+    return manager().wait_for(found.host_key)
 
 
 def _key(round_: Round, purpose: str) -> str:

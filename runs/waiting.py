@@ -11,10 +11,10 @@ from typing import Self
 
 from django.conf import settings
 from django.db import close_old_connections, connection
-from django.utils import timezone
 
 from benchmark.rules.vocabulary import Mark, Role, RunState, TrialState
 from runs import engine, workers
+from runs.clock import database_now
 from runs.models import UNFINISHED_RUNS, Run, Trial, Verdict, level_of_trial
 from runs.standard_tools import standard_toolbox
 
@@ -130,7 +130,7 @@ class _Pool:
             return False
         given = False
         for trial in workers.open_trials(
-            now=timezone.now(), at_most=free + len(self._at_work), run_id=run_id
+            now=database_now(), at_most=free + len(self._at_work), run_id=run_id
         ):
             if free and trial.pk not in self._at_work:
                 self._at_work[trial.pk] = self._executor.submit(_advance, trial.pk)

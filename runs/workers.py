@@ -14,6 +14,7 @@ from pathlib import Path
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from benchmark.rules.vocabulary import TrialState
+from runs.clock import is_free, is_ready
 from runs.models import OPEN_TRIALS, UNFINISHED_RUNS, Run, Trial
 from runs.queues import EVERY, Queue, queue_of, stages_of
 
@@ -39,6 +40,12 @@ def release_claims_of_the_dead() -> int:
     return freed
 
 
+def release_own_claims() -> int:
+    """Free every trial that a thread of this process holds; their stages save nothing more."""
+    own = worker_name().rpartition("|")[0]
+    return Trial.objects.filter(claimed_by__startswith=f"{own}|").update(claimed_by="", claimed_until=None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTrial:
     """A trial that can be claimed now, and the queue of its next step as far as is known."""
@@ -62,7 +69,7 @@ def open_trials(
 
     Its cost follows the runs that are not over and the trials at work, never the trials there are.
     """
-    wanted = Trial.objects.filter(_is_claimable(now))
+    wanted = Trial.objects.filter(is_free(now), is_ready(now))
     if queues != EVERY:
         wanted = wanted.filter(stage__in=stages_of(queues))
     runs = Run.objects.filter(
@@ -106,8 +113,7 @@ def queue_that_waits(trial_id: int, *, now: datetime) -> Queue | None:
 def steps_by_queue(*, now: datetime) -> Mapping[Queue, Steps]:
     """What waits and what runs in each queue (one query over the trials that are open)."""
     at_work = Count("pk", filter=Q(claimed_until__gte=now) & ~Q(claimed_by=""))
-    ready = Q(not_before=None) | Q(not_before__lte=now)
-    free = Q(claimed_until=None) | Q(claimed_until__lt=now)
+    free, ready = is_free(now), is_ready(now)
     rows = (
         Trial.objects.filter(state__in=OPEN_TRIALS, run__cancelled_at=None)
         .order_by()
@@ -123,13 +129,7 @@ def steps_by_queue(*, now: datetime) -> Mapping[Queue, Steps]:
 
 
 def _claimable(now: datetime) -> QuerySet[Trial]:
-    return Trial.objects.filter(_is_claimable(now), state__in=OPEN_TRIALS, run__cancelled_at=None)
-
-
-def _is_claimable(now: datetime) -> Q:
-    free = Q(claimed_until=None) | Q(claimed_until__lt=now)
-    ready = Q(not_before=None) | Q(not_before__lte=now)
-    return free & ready
+    return Trial.objects.filter(is_free(now), is_ready(now), state__in=OPEN_TRIALS, run__cancelled_at=None)
 
 
 def is_anything_left() -> bool:

@@ -21,6 +21,8 @@ BAD = [
     ("PROOFROOM_WORKER_THREADS", "two", "a whole number from 1 to 64"),
     ("PROOFROOM_LEASE_SECONDS", "1", "a whole number from 5 to 3600"),
     ("PROOFROOM_SWEEP_SECONDS", "-1", "a whole number from 1 to 300"),
+    ("PROOFROOM_SHUTDOWN_SECONDS", "1", "a whole number from 3 to 600"),
+    ("PROOFROOM_LEAST_FREE_MB", "-5", "a whole number from 0 to 1000000"),
     ("PROOFROOM_PREVIEWS_PER_USER", "1.5", "a whole number from 1 to 100"),
     ("PROOFROOM_PREVIEWS_AT_ONCE", "0", "a whole number from 1 to 1000"),
     ("PROOFROOM_PREVIEW_IDLE_SECONDS", "1", "a whole number from 10 to 86400"),

@@ -6,10 +6,13 @@ import errno
 import os
 import socket
 import sys
+from types import FrameType
 from urllib.parse import urlsplit
 
 import uvicorn
 from django.conf import settings
+
+from runs import shutdown
 
 HIGHEST_PORT = 65_535
 LISTENER = "PROOFROOM_LISTENER"
@@ -58,14 +61,14 @@ def listener(*, host: str, port: int, public_url: str | None) -> socket.socket:
 def run_server(bound: socket.socket, *, with_worker: bool) -> None:
     """Serve until told to stop; leftovers of a stage do not keep the process from ending."""
     os.environ["PROOFROOM_EMBEDDED_WORKER"] = str(with_worker)
-    server = uvicorn.Server(
+    server = _Server(
         uvicorn.Config(
             "proofroom.asgi:application",
             lifespan="on",
             log_config=None,  # our own format, also for what the server says
             log_level="warning",
             access_log=False,
-            timeout_graceful_shutdown=4,
+            timeout_graceful_shutdown=int(shutdown.seconds_for(0.4)),
             ws="websockets-sansio",
             proxy_headers=False,
             server_header=False,
@@ -77,6 +80,14 @@ def run_server(bound: socket.socket, *, with_worker: bool) -> None:
     sys.stderr.flush()
     # Worker threads may be in the middle of a browser session; the database knows how to go on.
     os._exit(0 if server.started else 1)
+
+
+class _Server(uvicorn.Server):
+    """A server whose first signal lets go of trials at once, before its requests have ended."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        shutdown.begin()
+        super().handle_exit(sig, frame)
 
 
 def _default_url(port: int) -> str:

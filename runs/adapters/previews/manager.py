@@ -11,11 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from runs.adapters.previews.machine import MachinePlaces
 from runs.adapters.previews.places import without_places
+from runs.adapters.previews.states import Preview, PreviewState
+from runs.adapters.previews.turns import Turn, go
 from runs.adapters.sandboxes.folders import own_folder
 from runs.errors import Cancelled, StageError
 from runs.ports import CandidateBroken, Deployer, DeploymentReport, RunningApp
@@ -25,49 +27,11 @@ logger = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.5
 _REMEMBERED = 500
 _STOP_SECONDS = 20.0
+_AWAY_SECONDS = 30.0
+_GONE_SECONDS = 120.0
 
 type Fill = Callable[[Path], object]
 """Writes the files of the candidate into the empty folder that it is given."""
-
-
-class PreviewState(StrEnum):
-    """Where a preview is in its life."""
-
-    QUEUED = "queued"
-    STARTING = "starting"
-    RUNNING = "running"
-    FAILED = "failed"
-    STOPPED = "stopped"
-    EXPIRED = "expired"
-
-    @property
-    def is_over(self) -> bool:
-        """True when it will never run again."""
-        return self in (PreviewState.FAILED, PreviewState.STOPPED, PreviewState.EXPIRED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
-    """A preview as it is at one moment.
-
-    `host_key` is the random first word of its host name; who knows it can see it. `position` is its
-    place in the queue (from 1) while it is queued. `port` is 0 unless it runs. `reason` and `log` say
-    how it ended; while it runs, `PreviewManager.log` reads its log. `has_run` tells an application that
-    died from one that never answered; once it has run, `build_log` is the log of its build. Logs name
-    no folder of this machine. `is_stopping` is true from `stop` on, a moment before the state says so.
-    """
-
-    host_key: str
-    owner: str
-    key: str
-    state: PreviewState
-    position: int | None = None
-    port: int = 0
-    reason: str = ""
-    log: str = ""
-    build_log: str = ""
-    has_run: bool = False
-    is_stopping: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -85,6 +49,9 @@ class _Entry:
     build_log: str = ""
     has_run: bool = False
     used_at: float = 0.0
+    asked_at: float = 0.0
+    turn: Turn = field(default_factory=Turn)
+    place: int | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
 
@@ -100,14 +67,19 @@ class PreviewManager:
         per_owner: int,
         at_once: int,
         idle_seconds: float,
+        places: MachinePlaces | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`at_once` counts this process; `places` are those of the machine, shared by all processes."""
         self._deployer = deployer
         self._scratch = scratch
         self._per_owner = per_owner
         self._at_once = at_once
         self._idle_seconds = idle_seconds
+        self._places = places
         self._clock = clock
+        self._arrivals = 0
+        self._usher: threading.Thread | None = None
         self._entries: dict[str, _Entry] = {}
         self._lock = threading.RLock()
 
@@ -127,7 +99,7 @@ class PreviewManager:
         with self._lock:
             for entry in self._entries.values():
                 if (entry.owner, entry.key) == (owner, key) and not entry.state.is_over:
-                    entry.used_at = self._clock()
+                    entry.used_at = entry.asked_at = self._clock()
                     return self._seen(entry)
             entry = _Entry(
                 host_key=_random_key(),
@@ -137,9 +109,17 @@ class PreviewManager:
                 deploy=deploy,
                 deployer=deployer or self._deployer,
             )
+            entry.asked_at = self._clock()
+            self._arrivals += 1
+            entry.turn = Turn(others=len(self.of_owner(owner)), arrival=self._arrivals)
             self._entries[entry.host_key] = entry
             self._forget_oldest()
             self._fill_places()
+            if entry.state is PreviewState.QUEUED and self._usher is None:
+                self._usher = threading.Thread(
+                    target=self._see_to_the_queue, name="preview queue", daemon=True
+                )
+                self._usher.start()
             return self._seen(entry)
 
     def find(self, host_key: str) -> Preview | None:
@@ -183,6 +163,15 @@ class PreviewManager:
             if entry is not None:
                 entry.used_at = self._clock()
 
+    def wait_for(self, host_key: str) -> Preview | None:
+        """Say that its page is still open: who does not say so gets no place, and soon leaves the queue."""
+        with self._lock:
+            entry = self._entries.get(host_key)
+            if entry is None:
+                return None
+            entry.asked_at = self._clock()
+            return self._seen(entry)
+
     def stop(self, host_key: str) -> None:
         """End a preview; ending an ended or unknown one changes nothing."""
         with self._lock:
@@ -205,7 +194,7 @@ class PreviewManager:
             thread.join(max(0.0, until - time.monotonic()))
 
     def _seen(self, entry: _Entry) -> Preview:
-        queue = [other for other in self._entries.values() if other.state is PreviewState.QUEUED]
+        queue = self._queue() if entry.state is PreviewState.QUEUED else []
         running = entry.app if entry.state is PreviewState.RUNNING else None
         return Preview(
             host_key=entry.host_key,
@@ -221,22 +210,54 @@ class PreviewManager:
             is_stopping=entry.stop.is_set(),
         )
 
+    def _queue(self) -> list[_Entry]:
+        """What waits, in the order in which it gets a place."""
+        waiting = [entry for entry in self._entries.values() if entry.state is PreviewState.QUEUED]
+        return sorted(waiting, key=lambda entry: entry.turn.key())
+
+    def _busy(self) -> list[_Entry]:
+        return [entry for entry in self._entries.values() if entry.thread is not None]
+
     def _fill_places(self) -> None:
-        """Start what waits, in order, as far as machine and owner have places."""
+        """Start what waits, as far as machine and owner have places; who has left is not waited for."""
         with self._lock:
-            for entry in list(self._entries.values()):
-                if entry.state is not PreviewState.QUEUED:
-                    continue
-                busy = [other for other in self._entries.values() if other.thread is not None]
-                mine = [other for other in busy if other.owner == entry.owner]
-                if len(busy) >= self._at_once or len(mine) >= self._per_owner:
-                    continue
-                entry.state = PreviewState.STARTING
-                entry.used_at = self._clock()
-                entry.thread = threading.Thread(
-                    target=self._hold, args=(entry,), name=f"preview {entry.key}", daemon=True
-                )
-                entry.thread.start()
+            while (entry := self._next()) is not None:
+                if self._places is not None and (place := self._places.take()) is None:
+                    return
+                entry.place = None if self._places is None else place
+                self._begin(entry)
+
+    def _next(self) -> _Entry | None:
+        now = self._clock()
+        busy = [entry.owner for entry in self._busy()]
+        if len(busy) >= self._at_once:
+            return None
+        for entry in self._queue():
+            if now - entry.asked_at > _GONE_SECONDS:
+                entry.state = PreviewState.EXPIRED
+                entry.reason = "Its page was closed while it waited, so it left the queue."
+            elif now - entry.asked_at <= _AWAY_SECONDS and busy.count(entry.owner) < self._per_owner:
+                return entry
+        return None
+
+    def _begin(self, entry: _Entry) -> None:
+        go(entry.turn, before=[other.turn for other in self._queue()])
+        entry.state = PreviewState.STARTING
+        entry.used_at = self._clock()
+        entry.thread = threading.Thread(
+            target=self._hold, args=(entry,), name=f"preview {entry.key}", daemon=True
+        )
+        entry.thread.start()
+
+    def _see_to_the_queue(self) -> None:
+        """Look again and again, as long as something waits: another process may have freed a place."""
+        while True:
+            with self._lock:
+                self._fill_places()
+                if not any(entry.state is PreviewState.QUEUED for entry in self._entries.values()):
+                    self._usher = None
+                    return
+            time.sleep(_WATCH_SECONDS)
 
     def _hold(self, entry: _Entry) -> None:
         try:
@@ -254,6 +275,9 @@ class PreviewManager:
         finally:
             with self._lock:
                 entry.thread = None
+                if self._places is not None and entry.place is not None:
+                    self._places.give_back(entry.place)
+                    entry.place = None
             self._fill_places()
 
     def _serve(self, entry: _Entry) -> None:

@@ -13,8 +13,8 @@ import httpx
 from runs.adapters.previews import pages
 from runs.adapters.previews.cookies import expiry, without_foreign
 from runs.adapters.previews.headers import Places, to_application, to_visitor
-from runs.adapters.previews.manager import Preview, PreviewState
 from runs.adapters.previews.sockets import relay_socket
+from runs.adapters.previews.states import Preview, PreviewState
 
 type Scope = MutableMapping[str, Any]
 type Message = MutableMapping[str, Any]

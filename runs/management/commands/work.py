@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from benchmark.management.door import Door
-from runs import engine
+from runs import shutdown
 from runs.waiting import work_on_all
 
 
@@ -24,13 +23,7 @@ class Command(Door):
 
     def handle(self, *args: Any, **options: Any) -> None:
         stopping = threading.Event()
-
-        def stop(*_: object) -> None:
-            engine.stopping.set()
-            stopping.set()
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, stop)
+        shutdown.on_signals(stopping.set)
         work_on_all(forever=options["forever"], say=self.say, stopping=stopping)
         text = (
             "Stopped; what was at work goes on with the next worker."

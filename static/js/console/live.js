@@ -222,7 +222,8 @@ export class Live {
     if (hasFrame) return;
     let [title, words] = WORDS[this.heldBecause || state] ?? WORDS.none;
     if (isDead) [title, words] = ["The application died while it was used", WORDS.failed[1]];
-    if (state === "queued") words = `It is number ${position} in the queue. It starts by itself; others end when nobody uses them.`;
+    if (state === "queued") words = `It is number ${position} in the queue. It starts by itself while this page is open; others end when nobody uses them.`;
+    if (state === "expired" && reason) [title, words] = ["The application left the queue", "Start puts it there again, behind those that wait."];
     say(this.part("[data-wait-title]"), title);
     say(this.part("[data-wait-words]"), words);
     say(this.part("[data-wait-reason]"), reason ?? "");

@@ -1,5 +1,6 @@
 """Previews start in the background, wait for their turn, end when idle, and say how they ended."""
 
+import subprocess
 import sys
 import textwrap
 import time
@@ -7,7 +8,7 @@ import time
 import pytest
 
 from runs.adapters.deployers import Limits, LocalDeployer
-from runs.adapters.previews import PreviewManager, PreviewState
+from runs.adapters.previews import MachinePlaces, PreviewManager, PreviewState
 from runs.adapters.sandboxes import ProcessSandbox, held_commands
 
 DIES = """
@@ -243,3 +244,91 @@ def test_what_died_is_told_from_what_never_ran(manage):
 
     assert until(manager, dying, PreviewState.FAILED).has_run
     assert not until(manager, broken, PreviewState.FAILED).has_run
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_who_has_none_yet_goes_before_somebody_s_second(manage):
+    manager = manage(at_once=1, per_owner=3)
+    first = manager.start(page("1"), {}, key="1", owner="ada")
+    second = manager.start(page("2"), {}, key="2", owner="ada")
+    theirs = manager.start(page("3"), {}, key="3", owner="bob")
+    until(manager, first, PreviewState.RUNNING)
+
+    positions = [manager.find(preview.host_key).position for preview in (second, theirs)]
+    manager.stop(first.host_key)
+    until(manager, theirs, PreviewState.RUNNING)
+
+    assert positions == [2, 1]
+    assert manager.find(second.host_key).position == 1
+
+
+def test_who_closed_the_page_is_passed_over_keeps_the_turn_for_a_while_and_then_leaves_the_queue(manage):
+    clock = Clock()
+    manager = manage(at_once=1, per_owner=3, idle_seconds=10_000.0, clock=clock)
+    first = manager.start(page("1"), {}, key="1", owner="ada")
+    away = manager.start(page("2"), {}, key="2", owner="bob")
+    there = manager.start(page("3"), {}, key="3", owner="eve")
+    until(manager, first, PreviewState.RUNNING)
+
+    clock.now += 60
+    manager.wait_for(there.host_key)
+    manager.stop(first.host_key)
+    until(manager, there, PreviewState.RUNNING)
+    passed_over = manager.find(away.host_key)
+    clock.now += 100
+    manager.stop(there.host_key)
+    left = until(manager, away, PreviewState.EXPIRED)
+
+    assert (passed_over.state, passed_over.position) == (PreviewState.QUEUED, 1)
+    assert left.reason == "Its page was closed while it waited, so it left the queue."
+
+
+def test_who_comes_back_to_the_page_gets_the_free_place(manage):
+    clock = Clock()
+    manager = manage(at_once=1, idle_seconds=10_000.0, clock=clock)
+    first = manager.start(page("1"), {}, key="1", owner="ada")
+    waits = manager.start(page("2"), {}, key="2", owner="bob")
+    until(manager, first, PreviewState.RUNNING)
+    clock.now += 60
+    manager.stop(first.host_key)
+    until(manager, first, PreviewState.STOPPED)
+
+    manager.wait_for(waits.host_key)
+
+    until(manager, waits, PreviewState.RUNNING)
+
+
+def test_several_processes_of_a_machine_share_its_places_and_a_dead_one_frees_its_own(manage, tmp_path):
+    program = """
+import pathlib, sys, time
+from runs.adapters.previews import MachinePlaces
+print(MachinePlaces(pathlib.Path(sys.argv[1]), most=1).take(), flush=True)
+time.sleep(60)
+"""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "places")], stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    try:
+        assert holder.stdout.readline().strip().isdigit()
+        manager = manage(at_once=5, places=MachinePlaces(tmp_path / "places", most=1))
+
+        waits = manager.start(page("1"), {}, key="1", owner="ada")
+        queued = manager.find(waits.host_key)
+        holder.kill()
+        until(manager, waits, PreviewState.RUNNING)
+    finally:
+        holder.kill()
+        holder.communicate()
+
+    assert (queued.state, queued.position) == (PreviewState.QUEUED, 1)
+    assert MachinePlaces(tmp_path / "places", most=1).take() is None
