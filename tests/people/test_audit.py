@@ -92,9 +92,7 @@ def test_every_act_that_is_written_down_has_words_on_the_page():
         and call.func.attr in ("note", "note_once")
         and len(call.args) > 2
     ]
-    used = {
-        str(each.value) for act in acts for each in ast.walk(act) if isinstance(each, ast.Constant)
-    }
+    used = {str(each.value) for act in acts for each in ast.walk(act) if isinstance(each, ast.Constant)}
 
     assert {"reveal", "sign_in", "sign_in_locked", "export"} <= used
     assert sorted(used - set(ACTS)) == []
