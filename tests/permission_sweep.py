@@ -180,4 +180,6 @@ def _sent(client: Client, door: Door) -> Any:
 
 
 def _name(place: Place) -> str:
+    if place.route == "admin/logout/":
+        return "sign_out"
     return "admin" if place.route.startswith("admin/") else place.name or place.route
