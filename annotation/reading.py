@@ -16,6 +16,7 @@ from annotation.operations import Asked
 from annotation.progress import Progress, progress_of, seconds_left, usual_ms
 from annotation.times import moment
 from annotation.vocabulary import Change, MarkSet
+from people import audit
 from people.roles import Refused, is_lead
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def assignment_for(user: User | AnonymousUser, assignment_id: int) -> Assignment
         raise Http404("There is no such assignment among yours.")
     if found.annotator_id != user.pk:
         blindness.require_not_blind(user, found.campaign)
+        audit.note_once(user, "see", f"assignment:{found.pk}", campaign=found.campaign_id)
     return found
 
 

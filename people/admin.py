@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.apps import apps
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
@@ -24,6 +26,10 @@ else:
 
 
 admin.site.unregister(User)
+if settings.OIDC_ISSUER:
+    # A provider is named by the environment alone, and the site keeps no tokens of it.
+    for _name in ("SocialApp", "SocialToken"):
+        admin.site.unregister(apps.get_model("socialaccount", _name))
 
 
 @admin.register(User)
@@ -48,6 +54,24 @@ class PersonAdmin(_UserAdmin):
                 before=sorted(form.roles_before),
                 after=sorted(after),
             )
+
+    def user_change_password(self, request: Any, id: str, form_url: str = "") -> Any:  # noqa: A002 - Django names it so
+        """Set somebody's password, which ends that person's sessions, and write down that it was done."""
+        answer = super().user_change_password(request, id, form_url)
+        if request.method == "POST" and answer.status_code == 302:
+            audit.note(request.user, "password_set", f"user:{id}")
+        return answer
+
+    def delete_model(self, request: Any, obj: Any) -> None:
+        """Remove an account; its name stays in the log."""
+        audit.note(request.user, "account_removed", f"user:{obj.pk}", username=obj.get_username())
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: Any, queryset: Any) -> None:
+        """Remove several."""
+        for account in queryset:
+            audit.note(request.user, "account_removed", f"user:{account.pk}", username=account.get_username())
+        super().delete_queryset(request, queryset)
 
 
 @admin.register(AuditEntry)

@@ -24,6 +24,8 @@ ACTS: Mapping[str, str] = {
     "sign_out": "signed out",
     "password": "changed the own password",
     "password_refused": "failed to change the own password",
+    "password_set": "set somebody's password",
+    "account_removed": "removed an account",
     "identity_linked": "linked a way to sign in",
     "identity_unlinked": "unlinked a way to sign in",
     "token_made": "made a token",

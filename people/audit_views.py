@@ -123,6 +123,8 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
 
 
 def _said(value: object) -> str:
+    if isinstance(value, list):
+        value = ", ".join(str(each) for each in value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_DETAIL else f"{text[:LONGEST_DETAIL]}…"
 

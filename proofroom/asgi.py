@@ -21,6 +21,7 @@ from django.conf import settings  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
 from annotation.jobs import deliver_until  # noqa: E402
+from proofroom.bodies import largest_body  # noqa: E402
 from runs import announcements, previews, shutdown  # noqa: E402
 from runs.consumers import NowhereConsumer, RunConsumer  # noqa: E402
 from runs.embedded import EmbeddedWorker  # noqa: E402
@@ -31,7 +32,7 @@ type Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _pages = ProtocolTypeRouter(
     {
-        "http": _site,
+        "http": largest_body(_site),  # type: ignore[arg-type]
         "websocket": OriginValidator(
             AuthMiddlewareStack(
                 # Channels' own way of routing; the stubs of Django's `path` know HTTP views alone.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from annotation.views.home import home
 from people.signing import admin_sign_in, sign_in, sign_out
@@ -21,7 +22,10 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("people.urls")),
     path("api/v1/", api.urls),
+    # The tables bring these three along; the site's own write down what happens.
     path("admin/login/", admin_sign_in, name="admin_sign_in"),
+    path("admin/logout/", sign_out, name="admin_sign_out"),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="people:password")),
     path("admin/", admin.site.urls),
 ]
 if settings.OIDC_ISSUER:

@@ -14,6 +14,7 @@ from ninja.responses import Status
 from benchmark.finding import BenchmarkUnknown, benchmark_named
 from benchmark.rules.vocabulary import RunState
 from benchmark.serving import blob_response
+from people import audit
 from people.roles import require_lead
 from runs import history, launching
 from runs.models import Evidence, Run, Verdict
@@ -118,7 +119,8 @@ def cancel(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """End a run's processes; everything recorded stays."""
     require_lead(request.user)
     found = _run(request, run_id)
-    was_open = launching.cancel(found)
+    if was_open := launching.cancel(found):
+        audit.note(request.user, "cancel", f"run:{found.pk}")
     found.refresh_from_db()
     return {"run": found.pk, "state": found.state, "cancelled": was_open}
 
@@ -128,7 +130,8 @@ def retry(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """Continue what is missing or error."""
     require_lead(request.user)
     found = _run(request, run_id)
-    trials = launching.retry(found)
+    if trials := launching.retry(found):
+        audit.note(request.user, "retry", f"run:{found.pk}", trials=trials)
     found.refresh_from_db()
     return {"run": found.pk, "state": found.state, "trials": trials}
 

@@ -19,6 +19,7 @@ from benchmark.models import Benchmark, ExpectedOutcome, RecordedWorkspace, Task
 from benchmark.protocols import protocol
 from benchmark.rules.protocol import BadSetting
 from benchmark.rules.vocabulary import Mark, RunState, TrialState
+from people import audit
 from runs import judgings, models
 from runs.adapters.code_agents import code_agent
 from runs.adapters.code_agents.replay import folder_workspaces
@@ -148,6 +149,7 @@ def launch(checked: Plan, *, by: AbstractBaseUser | None = None, name: str = "")
         announce(
             run=run, kind=RunEventKind.RUN, text=f"The run was launched with {len(checked.tasks)} tasks."
         )
+        audit.note(by, "launch", f"run:{run.pk}")  # type: ignore[arg-type]
         ring_after_commit()
     return run
 

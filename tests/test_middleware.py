@@ -141,6 +141,9 @@ def test_every_page_carries_the_headers_that_keep_it_apart(signed_in, path):
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["X-Frame-Options"] == "DENY"
     assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert answer["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "camera=()" in answer["Permissions-Policy"]
+    assert "display-capture" not in answer["Permissions-Policy"]
     assert answer["Referrer-Policy"] == "same-origin"
     assert re.fullmatch(r"[0-9a-f]{12}", answer["X-Request-Id"])
 

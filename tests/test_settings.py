@@ -50,6 +50,19 @@ BAD = [
     ("DATABASE_URL", "postgres://u:secret@h:port/n", "must be an address such as postgres://"),
     ("DATABASE_URL", "sqlite://:memory:", "must name a file"),
     ("REDIS_URL", "localhost:6379", "must begin with redis://"),
+    ("PROOFROOM_SECRET_KEY", "secret" * 5, "at least 50 random characters"),
+    ("PROOFROOM_SECRET_KEY", "secr" * 20, "at least 50 random characters"),
+    ("PROOFROOM_SECRET_KEY", "django-insecure-" + "0123456789secret" * 4, "at least 50 random characters"),
+    ("PROOFROOM_HSTS_SECONDS", "0", "a whole number from 60"),
+    ("PROOFROOM_CLIENT_ADDRESS_HEADER", "X Real IP", "the name of a header"),
+    ("PROOFROOM_SIGN_IN_TRIES", "0", "a whole number from 3 to 100"),
+    ("PROOFROOM_SIGN_IN_WAIT_MINUTES", "x", "a whole number from 1 to 1440"),
+    ("PROOFROOM_LOCAL_PASSWORDS", "False", "needs PROOFROOM_OIDC_ISSUER"),
+    ("PROOFROOM_OIDC_ISSUER", "http://id.example.org", "the issuer's https address"),
+    ("PROOFROOM_OIDC_ISSUER", "id.example.org", "the issuer's https address"),
+    ("PROOFROOM_OIDC_NEW_ACCOUNTS", "maybe", "'True' or 'False'"),
+    ("PROOFROOM_OIDC_ROLES", "staff=admin", "roles are lead, annotator and reader"),
+    ("PROOFROOM_OIDC_ROLES", "staff", "pairs such as staff=lead"),
 ]
 
 SHOW = """
@@ -97,6 +110,15 @@ def test_a_bad_value_is_one_sentence_that_names_it(tmp_path, monkeypatch, name, 
     assert "\n" not in sentence
     assert len(sentence) < 300 + len(str(ROOT))
     assert "secret" not in sentence or name == "PROOFROOM_PUBLIC_URL"
+
+
+def test_a_provider_without_its_client_is_said_by_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROOFROOM_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("PROOFROOM_OIDC_ISSUER", "https://id.example.org")
+    monkeypatch.delenv("PROOFROOM_OIDC_CLIENT_ID", raising=False)
+
+    with pytest.raises(ImproperlyConfigured, match="PROOFROOM_OIDC_CLIENT_ID must be set"):
+        runpy.run_path(str(ROOT / "proofroom" / "settings.py"))
 
 
 def test_a_command_ends_with_that_sentence_alone_and_exit_2(tmp_path):

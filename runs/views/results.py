@@ -18,6 +18,7 @@ from benchmark.models import Benchmark
 from benchmark.protocols import protocol
 from benchmark.rules.protocol import MetricSpec, Protocol
 from benchmark.rules.vocabulary import RunState
+from people import audit
 from people.roles import readers_only
 from runs.charts import interval_axis
 from runs.models import UNFINISHED_RUNS, MetricValue, Run
@@ -67,7 +68,9 @@ def show(request: HttpRequest) -> HttpResponse:
         # A file cannot say on a page of its own what it leaves out.
         for pk in _run_numbers(request):
             require_visible(request.user, pk)
-        return results_files.download(asked.runs, wanted)
+        answer = results_files.download(asked.runs, wanted)
+        audit.note(request.user, "export", "runs:results", runs=[run.pk for run in asked.runs], kind=wanted)
+        return answer
     numbers = stored(
         asked.runs,
         names=_names(recipe),

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from benchmark.display import Look, counted, duration, settings_in_words
 from benchmark.protocols import protocol
 from benchmark.rules.vocabulary import TrialState
+from people import audit
 from people.roles import leads_only
 from runs import launching
 from runs.models import OPEN_TRIALS, Round, Run, RunEvent, RunEventKind, Trial
@@ -58,6 +59,7 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     require_visible(request.user, run_id)
     shown = get_object_or_404(Run, pk=run_id)
     if launching.cancel(shown):
+        audit.note(request.user, "cancel", f"run:{shown.pk}")
         messages.info(request, f"{shown} was cancelled. Everything recorded stays; Retry goes on from here.")
     else:
         messages.info(request, f"{shown} had ended before it could be cancelled.")
@@ -72,6 +74,7 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
     shown = get_object_or_404(Run, pk=run_id)
     concerned = launching.retry(shown)
     if concerned:
+        audit.note(request.user, "retry", f"run:{shown.pk}", trials=concerned)
         messages.info(request, f"{counted(concerned, 'trial')} are tried again. Marks that were given stay.")
     else:
         messages.info(

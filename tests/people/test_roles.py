@@ -12,11 +12,14 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Assignment
 from benchmark import blobs
-from people.models import AuditEntry
+from people import tokens
+from people.models import ApiToken, AuditEntry
 from people.roles import RoleMissing, SiteRole, is_lead, may_read_runs, require_lead, require_reader, roles_of
+from people.tokens import TokenScope
 from runs.models import Deployment, Evidence, Round, Run
 from tests import campaigns
 
@@ -153,6 +156,18 @@ def _set(own: Assignment) -> list[str]:
     return [own.get_absolute_url(), f"/api/v1/assignments/{own.pk}", f"/annotation/{own.pk}/export/csv/"]
 
 
+def _token(own: Assignment) -> int:
+    assert own.annotator is not None
+    found = ApiToken.objects.filter(user=own.annotator).first()
+    return (
+        found.pk
+        if found
+        else tokens.make(
+            own.annotator, name="x", scopes=[TokenScope.READ], days=7, now=timezone.now()
+        ).token.pk
+    )
+
+
 DOORS: dict[str, Doors] = {
     "Runs, trials, results and reports": lambda run, own: [
         *("/runs/", run.get_absolute_url(), _trial(run), f"/results/?runs={run.pk}"),
@@ -175,7 +190,17 @@ DOORS: dict[str, Doors] = {
         *(f"/campaigns/{own.campaign_id}/disagreements/", f"/campaigns/{own.campaign_id}/export/csv/"),
         *(f"/campaigns/{own.campaign_id}/agreement/", f"/api/v1/campaigns/{own.campaign_id}/agreement"),
     ],
-    "Key settings": lambda run, own: ["/keys/"],
+    "Sets of others: write in them": lambda run, own: [
+        *(f"POST /api/v1/assignments/{own.pk}/submit", f"POST /annotation/{own.pk}/take-back/"),
+    ],
+    "Agreement from a file, planning": lambda run, own: [
+        "/agreement/",
+        "/agreement/check/",
+        "/agreement/plan/",
+    ],
+    "Key settings, own account, password and tokens": lambda run, own: ["/keys/", "/account/"],
+    "Tokens and identities of others": lambda run, own: [f"POST /account/tokens/{_token(own)}/revoke/"],
+    "Log of the site": lambda run, own: ["/log/", "/log/export/"],
     "Tables (admin)": lambda run, own: ["/admin/", "/admin/runs/run/", "/admin/people/auditentry/"],
 }
 

@@ -33,8 +33,8 @@ def somebody() -> User:
     return campaigns.person("somebody", password=PASSWORD)
 
 
-def visitor(address: str = HERE, **more: str) -> Client:
-    return Client(headers={"host": site.SITE_HOST}, REMOTE_ADDR=address, **more)
+def visitor(address: str = HERE) -> Client:
+    return Client(headers={"host": site.SITE_HOST}, REMOTE_ADDR=address)
 
 
 def tried(client: Client, name: str = "somebody", password: str = "wrong", path: str = "/sign-in/"):
