@@ -110,7 +110,7 @@ def zoo(tmp_path_factory) -> Iterator[Zoo]:
 
 
 def launched(bench: Bench, key: str, command: str, *, seconds: int) -> str:
-    words = ("--agent", "command", "--command", command, "--set", f"wall_clock={seconds}")
+    words = ("--agent", "command", "--command", command, "--set", f"agent.wall_clock={seconds}")
     return str(bench.json("launch", key, *words)["run"])
 
 
