@@ -4,6 +4,9 @@ SHELL := /bin/sh
 PYTHON := .venv/bin/python
 ARGS :=
 
+# A shell that forbids Python to keep compiled modules triples the start of every command.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup browser node demo serve test check lint types contract templates migrations format lock bench soak clean
 

@@ -33,6 +33,8 @@ def blob_response(digest: str, *, media_type: str, name: str) -> HttpResponseBas
             status=410,
             content_type="text/plain; charset=utf-8",
         )
+    except blobs.BlobStoreAway as away:
+        return HttpResponse(f"{away} Try again.", status=503, content_type="text/plain; charset=utf-8")
     shown = SHOWN.get(media_type.split(";", maxsplit=1)[0].strip().lower())
     content_type = shown or "application/octet-stream"
     response: HttpResponseBase
@@ -64,9 +66,17 @@ def _inert(response: HttpResponseBase) -> HttpResponseBase:
 
 async def _chunks(digest: str) -> AsyncIterator[bytes]:
     # An asynchronous iterator, or the server would collect the whole blob before it sends a byte.
-    with blobs.open_blob(digest) as blob:
+    # Whatever waits for the store waits on a thread: this one serves every visitor.
+    whole = blobs.Whole(digest)
+    blob = await asyncio.to_thread(blobs.open_blob, digest)
+    try:
         while chunk := await asyncio.to_thread(blob.read, blobs.CHUNK):
+            whole.add(chunk)
             yield chunk
+    finally:
+        await asyncio.to_thread(blob.close)
+    # Too late for another answer; the broken-off connection tells the browser.
+    whole.check()
 
 
 def _plain_name(name: str) -> str:

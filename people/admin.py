@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
+from django.utils import timezone
 
-from people import audit
-from people.models import AuditEntry, Preferences
+from people import audit, tokens
+from people.models import ApiToken, AuditEntry, Preferences
 from people.roles import roles_now
 
 if TYPE_CHECKING:
     _AuditAdmin = admin.ModelAdmin[AuditEntry]
+    _TokenAdmin = admin.ModelAdmin[ApiToken]
     _PreferencesAdmin = admin.ModelAdmin[Preferences]
     _UserAdmin = UserAdmin[User]
 else:
-    _AuditAdmin = _PreferencesAdmin = admin.ModelAdmin
+    _AuditAdmin = _TokenAdmin = _PreferencesAdmin = admin.ModelAdmin
     _UserAdmin = UserAdmin
 
 
@@ -68,6 +70,32 @@ class AuditEntryAdmin(_AuditAdmin):
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
         """An entry is never removed."""
+        return False
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(_TokenAdmin):
+    """Whose programs sign in; a token is made by its person alone, and revoked here where need be."""
+
+    list_display = ["name", "user", "hint", "scopes", "expires_at", "last_used_at", "revoked_at"]
+    list_filter = ["revoked_at"]
+    search_fields = ["name", "user__username"]
+    list_select_related = ["user"]
+    actions = ["revoke"]
+    exclude = ["digest"]
+
+    @admin.action(description="Revoke the selected tokens")
+    def revoke(self, request: Any, queryset: Any) -> None:
+        """End them at once."""
+        for token in queryset.select_related("user"):
+            tokens.revoke(token, by=request.user, now=timezone.now())
+
+    def has_add_permission(self, request: Any) -> bool:
+        """Nobody makes a token for somebody else."""
+        return False
+
+    def has_change_permission(self, request: Any, obj: Any = None) -> bool:
+        """A token that could be changed could be widened."""
         return False
 
 

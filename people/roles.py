@@ -81,6 +81,12 @@ def require_lead(user: User | AnonymousUser) -> None:
         raise RoleMissing("Only a lead may do this. Ask a lead or an administrator of this site.")
 
 
+def require_admin(user: User | AnonymousUser) -> None:
+    """Raise RoleMissing unless the person is an administrator."""
+    if SiteRole.ADMIN not in roles_of(user):
+        raise RoleMissing("Only an administrator of this site may see this.")
+
+
 def require_reader(user: User | AnonymousUser) -> None:
     """Raise RoleMissing for annotators alone: their work is on the page of assignments."""
     if not may_read_runs(user):
@@ -100,6 +106,19 @@ def leads_only[**P, R: HttpResponseBase](
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> R:
         require_lead(request.user)
+        return view(request, *args, **kwargs)
+
+    return checked
+
+
+def admins_only[**P, R: HttpResponseBase](
+    view: Callable[Concatenate[HttpRequest, P], R],
+) -> Callable[Concatenate[HttpRequest, P], R]:
+    """Answer 403 to everybody who is not an administrator."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        require_admin(request.user)
         return view(request, *args, **kwargs)
 
     return checked

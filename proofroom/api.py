@@ -9,25 +9,26 @@ from typing import Any
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
-from ninja.security import SessionAuth, django_auth
+from ninja.openapi.docs import ABS_TPL_PATH, Swagger
+from ninja.security import django_auth
 
 from annotation.api import router as annotation
 from annotation.api_comments import router as comments
 from annotation.api_pictures import router as pictures
 from benchmark.api import router as benchmarks
 from people.roles import Refused, require_reader
+from people.tokens import TokenRefused, TokenScope
+from proofroom.api_access import ReaderAuth, TokenAuth
 from runs.api import router as runs
 
+_programs = TokenAuth(writes=TokenScope.LAUNCH)
 
-class ReaderAuth(SessionAuth):
-    """The session of somebody who may read runs; annotators alone get a sentence."""
 
-    def authenticate(self, request: HttpRequest, key: str | None) -> Any:
-        """Return the signed-in person; raises RoleMissing for an annotator alone."""
-        user = super().authenticate(request, key)
-        if user is not None:
-            require_reader(user)
-        return user
+class _OwnDescription(Swagger):
+    """The page of the description with files of this site: nothing is asked of a public server."""
+
+    # django-ninja takes this file where it is not among the apps, and its own choice asks a CDN.
+    template_cdn = str(ABS_TPL_PATH / "swagger.html")
 
 
 def _readers_only(view: Any) -> Any:
@@ -35,8 +36,11 @@ def _readers_only(view: Any) -> Any:
 
     @wraps(view, assigned=())
     def checked(request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        if not request.user.is_authenticated:
-            return JsonResponse({"detail": "Unauthorized"}, status=401)
+        try:
+            if not _programs(request) and not request.user.is_authenticated:
+                return JsonResponse({"detail": "Unauthorized"}, status=401)
+        except TokenRefused as refused:
+            return JsonResponse({"detail": str(refused)}, status=refused.status)
         require_reader(request.user)
         answer: HttpResponse = view(request, **kwargs)
         return answer
@@ -48,11 +52,12 @@ api = NinjaAPI(
     title="Proofroom",
     version="1",
     description="What pages show, as data. Lists are paged by key; errors are one sentence.",
-    auth=django_auth,
+    auth=[TokenAuth(writes=TokenScope.ANNOTATE), django_auth],
     urls_namespace="api-1",
+    docs=_OwnDescription(),
     docs_decorator=_readers_only,
 )
-readers = ReaderAuth()
+readers = [TokenAuth(writes=TokenScope.LAUNCH, for_readers=True), ReaderAuth()]
 api.add_router("", benchmarks, auth=readers)
 api.add_router("", runs, auth=readers)
 api.add_router("", annotation)
@@ -65,6 +70,15 @@ def _refused(request: HttpRequest, refused: Refused) -> HttpResponse:
     """Answer a refusal with its sentence, and the address that leads on."""
     facts = {"detail": str(refused)} | ({"way_on": refused.way_on} if refused.way_on else {})
     return api.create_response(request, facts, status=403)
+
+
+@api.exception_handler(TokenRefused)
+def _token_refused(request: HttpRequest, refused: TokenRefused) -> HttpResponse:
+    """Answer for a token that opens nothing, or not this."""
+    answer = api.create_response(request, {"detail": str(refused)}, status=refused.status)
+    if refused.status == 401:
+        answer["WWW-Authenticate"] = "Bearer"
+    return answer
 
 
 @api.exception_handler(OperationalError)

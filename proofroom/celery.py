@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import setup_logging, worker_ready, worker_shutting_down
+
+from runs.queues import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "proofroom.settings")
 
 app = Celery("proofroom")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["runs"], related_name="jobs")
+app.conf.task_queues = {queue.value: {"exchange": queue.value, "routing_key": queue.value} for queue in Queue}
+app.conf.task_default_queue = Queue.LIGHT.value
+# A worker that is told to take a queue that is none says so, and does not wait there for ever.
+app.conf.task_create_missing_queues = False
 
 _stopping = threading.Event()
+
+
+@setup_logging.connect  # type: ignore[untyped-decorator]  # Celery carries no types
+def keep_our_logging(*, loglevel: int | None = None, **_later: Any) -> None:
+    """Log as the site does, in its format; `--loglevel` still decides how much."""
+    if loglevel is not None:
+        logging.getLogger().setLevel(loglevel)
 
 
 # Celery's own signals, of `celery worker` alone: the embedded worker brings its sweep along.

@@ -15,7 +15,20 @@ from django.shortcuts import render
 
 type Answer = Callable[[HttpRequest], HttpResponse]
 
+DEVICES = ", ".join(
+    f"{name}=()"
+    for name in (
+        *("accelerometer", "camera", "geolocation", "gyroscope", "hid", "magnetometer", "microphone", "midi"),
+        *("payment", "publickey-credentials-get", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
+    )
+)
+"""What no page of the site asks for, nor a preview inside one; an annotator's screenshot needs the screen."""
+
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
+IN_CLEAR = (
+    "This came over plain http, so whoever was between could read it: use https, and revoke a token sent so. "
+    "Where it did come over https, the web server in front must pass X-Forwarded-Proto."
+)
 LOCAL = re.compile(r"^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$")
 
 
@@ -41,7 +54,12 @@ def site_host(answer: Answer) -> Answer:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         host = request.META.get("HTTP_HOST", "")
-        if host.lower() == settings.SITE_HOST or (request.path.startswith("/api/") and LOCAL.match(host)):
+        is_api = request.path.startswith("/api/")
+        if is_api and LOCAL.match(host):
+            return answer(request)
+        if host.lower() == settings.SITE_HOST:
+            if is_api and settings.PUBLIC_URL.startswith("https:") and not request.is_secure():
+                return JsonResponse({"detail": IN_CLEAR}, status=403)
             return answer(request)
         if request.path.startswith("/api/"):
             return JsonResponse(
@@ -114,12 +132,15 @@ class SignedInOnly(LoginRequiredMiddleware):
         return super().process_view(request, view_func, view_args, view_kwargs)
 
 
-def own_agent_cluster(answer: Answer) -> Answer:
-    """Keep a busy preview from stopping this page's timers: they get separate event loops."""
+def kept_apart(answer: Answer) -> Answer:
+    """Keep what a page could be used for from other origins: its event loop, its bytes, its devices."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = answer(request)
+        # A busy preview would stop this page's timers if they shared an event loop.
         response["Origin-Agent-Cluster"] = "?1"
+        response["Cross-Origin-Resource-Policy"] = "same-origin"
+        response["Permissions-Policy"] = DEVICES
         return response
 
     return middleware

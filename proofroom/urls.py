@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
 from annotation.views.home import home
+from people.signing import admin_sign_in, sign_in, sign_out
 from proofroom.api import api
-from runs.views.signing import sign_in, sign_out
+
+admin.autodiscover()  # here and not at every start: commands show no tables
 
 urlpatterns = [
     path("", home, name="home"),
@@ -18,8 +21,11 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("people.urls")),
     path("api/v1/", api.urls),
+    path("admin/login/", admin_sign_in, name="admin_sign_in"),
     path("admin/", admin.site.urls),
 ]
+if settings.OIDC_ISSUER:
+    urlpatterns.append(path("sign-in/", include("people.single_sign_on.urls")))
 
 handler403 = "runs.views.failures.forbidden"
 handler404 = "runs.views.failures.not_found"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.conf import settings
+from django.core.files.storage import storages
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -45,6 +46,7 @@ def findings() -> list[Finding]:
         _sandbox,
         _disk,
         _redis,
+        _blobs,
         _latex,
     ]
     return [look() for look in looks]
@@ -190,6 +192,22 @@ def _redis() -> Finding:
             mend="check REDIS_URL and that the server runs",
         )
     return Finding(name="Redis", standing=Standing.THERE, seen="answers")
+
+
+def _blobs() -> Finding:
+    reach = getattr(storages["blobs"], "reach", None)
+    if reach is None:
+        return Finding(name="Blobs", standing=Standing.THERE, seen=f"in {settings.DATA_DIR}")
+    try:
+        reach()
+    except OSError as error:
+        return Finding(
+            name="Blobs",
+            standing=Standing.MISSING,
+            seen=str(error) or "the bucket is not there",
+            mend="check PROOFROOM_BLOBS, PROOFROOM_S3_ENDPOINT, the AWS_ keys, and that the bucket is made",
+        )
+    return Finding(name="Blobs", standing=Standing.THERE, seen="the bucket answers")
 
 
 def _latex() -> Finding:

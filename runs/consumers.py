@@ -40,12 +40,13 @@ class RunConsumer(AsyncWebsocketConsumer):
         if not await _exists(self._run_id):
             await self.close(code=UNKNOWN)
             return
-        if not await _may_see(user, self._run_id):
+        if await _newest_for(user, self._run_id) is None:
             await self.close(code=FORBIDDEN)
             return
         self._user = user
         await self.channel_layer.group_add(group_of(self._run_id), self.channel_name)
-        await self._say(await _newest(self._run_id))
+        # Read once more: what came before this joined the group rang for the others only.
+        await self._say(await _newest_for(user, self._run_id) or 0)
         self._looking = asyncio.create_task(self._look())
 
     async def disconnect(self, code: int) -> None:
@@ -62,11 +63,11 @@ class RunConsumer(AsyncWebsocketConsumer):
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            # A blind set may have been taken since, in another tab.
-            if not await _may_see(self._user, self._run_id):
+            newest = await _newest_for(self._user, self._run_id)
+            if newest is None:
                 await self.close(code=FORBIDDEN)
                 return
-            await self._say(await _newest(self._run_id))
+            await self._say(newest)
 
     async def _say(self, cursor: int) -> None:
         if cursor > self._sent:
@@ -87,12 +88,11 @@ def _exists(run_id: int) -> bool:
 
 
 @database_sync_to_async
-def _may_see(user: Any, run_id: int) -> bool:
+def _newest_for(user: Any, run_id: int) -> int | None:
+    """The run's newest event, in one visit to the database; None for a person who may not see the run now."""
+    # A blind set may have been taken since the last look, in another tab.
     forget(user)
-    return may_read_runs(user) and run_id not in hidden_runs(user)
-
-
-@database_sync_to_async
-def _newest(run_id: int) -> int:
+    if not may_read_runs(user) or run_id in hidden_runs(user):
+        return None
     newest: int | None = RunEvent.objects.filter(run=run_id).aggregate(newest=Max("pk"))["newest"]
     return newest or 0

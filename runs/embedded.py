@@ -11,7 +11,7 @@ from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
-from runs import engine, jobs, workers
+from runs import engine, jobs, liveness, workers
 
 log = logging.getLogger(__name__)
 
@@ -63,15 +63,17 @@ class EmbeddedWorker:
 
 
 def sweep_until(stopping: threading.Event, *, threads: int) -> None:
-    """Free the claims of the dead and ring for open trials, again and again."""
+    """Free the claims of the dead and ring for open trials, again and again, telling that this worker lives."""
     while True:
         try:
+            liveness.beat(queues=jobs.own_queues(), threads=threads)
             close_old_connections()
             workers.release_claims_of_the_dead()
-            jobs.ring_for_open_trials(at_most=threads)
+            jobs.ring_for_open_trials(at_most=threads, queues=jobs.own_queues())
         except DatabaseError:
             log.warning("The sweep could not read the database and tries again.", exc_info=True)
         finally:
             close_old_connections()
         if stopping.wait(settings.SWEEP_SECONDS):
+            liveness.leave()
             return

@@ -6,23 +6,27 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
+from benchmark.blobs import BlobStoreAway
 from benchmark.protocols import protocol
 from benchmark.rules.planning import Step, next_step
 from benchmark.rules.protocol import Protocol
 from benchmark.rules.records import TrialRecord
 from benchmark.rules.vocabulary import RunState, TrialState
-from runs import history, scoring, stages
+from runs import history, liveness, scoring, stages
 from runs.announcements import announce
 from runs.containments import Ledger
 from runs.context import Claim, ClaimLost, StageContext, Stand
 from runs.errors import Cancelled, StageError
+from runs.log_lines import log_words
 from runs.models import OPEN_TRIALS, Round, Run, RunEventKind, Trial
+from runs.queues import EVERY, Queue, queue_of
 from runs.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
@@ -34,23 +38,31 @@ MOST_ATTEMPTS = 3
 FIRST_WAIT = timedelta(seconds=4)
 
 
-def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
-    """Work on a trial until it ends, pauses or is lost; False where it was not ours to take.
+def advance(trial_id: int, *, toolbox: Toolbox, worker: str, queues: frozenset[Queue] = EVERY) -> bool:
+    """Work on a trial until it ends, pauses, is lost or needs another queue; False where it was not ours.
 
     Trouble of the bench is tried again after a growing wait and then pauses the trial; an
     unexpected exception is treated so as well and raised again, so that it is seen.
     """
     trial = Trial.objects.select_related("run", "task").filter(pk=trial_id).first()
     lease = timedelta(seconds=settings.LEASE_SECONDS)
-    if trial is None or not trial.claim(worker=worker, now=timezone.now(), lease=lease):
+    if trial is None or queue_of(trial.stage) not in queues:
         return False
-    with _held(trial, worker=worker, lease=lease) as claim:
+    if not trial.claim(worker=worker, now=timezone.now(), lease=lease):
+        return False
+    with (
+        log_words(run=trial.run_id, trial=trial.pk),
+        _held(trial, worker=worker, lease=lease) as claim,
+    ):
+        if trial.claimed_by:
+            log.warning("The lease of %s ran out; the trial goes on here.", trial.claimed_by)
+            liveness.count(liveness.LEASE_EXPIRIES)
         stand = Stand(toolbox=toolbox, claim=claim, ledger=Ledger(trial=trial))
         try:
-            _work(trial, claim=claim, stand=stand, toolbox=toolbox)
+            _work(trial, claim=claim, stand=stand, toolbox=toolbox, queues=queues)
         except (ClaimLost, Cancelled) as lost:
             log.info("Trial %s: %s", trial.pk, lost)
-        except StageError as error:
+        except (StageError, BlobStoreAway) as error:
             _note_trouble(trial, claim=claim, sentence=str(error))
         except Exception as error:
             log.exception("Run %s, trial %s, stage %s", trial.run_id, trial.pk, trial.stage)
@@ -62,7 +74,7 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str) -> bool:
     return True
 
 
-def _work(trial: Trial, *, claim: Claim, stand: Stand, toolbox: Toolbox) -> None:
+def _work(trial: Trial, *, claim: Claim, stand: Stand, toolbox: Toolbox, queues: frozenset[Queue]) -> None:
     recipe = protocol(trial.run.protocol)
     _start(trial, claim=claim)
     while True:
@@ -73,23 +85,31 @@ def _work(trial: Trial, *, claim: Claim, stand: Stand, toolbox: Toolbox) -> None
             return
         if claim.is_lost():
             raise ClaimLost("the run was cancelled or another worker took over.")
+        if queue_of(step.stage) not in queues:
+            _leave_to(step, trial, claim=claim)
+            return
         round_ = _open_round(trial, step=step, record=record, claim=claim)
         if len(record.rounds) < step.round:
             record = history.trial_record(trial)
-        _run_stage(
-            StageContext(
-                run=trial.run,
-                trial=trial,
-                round=round_,
-                record=record,
-                protocol=recipe,
-                toolbox=toolbox,
-                claim=claim,
-                stand=stand,
-            ),
-            step=step,
-            recipe=recipe,
+        context = StageContext(
+            run=trial.run,
+            trial=trial,
+            round=round_,
+            record=record,
+            protocol=recipe,
+            toolbox=toolbox,
+            claim=claim,
+            stand=stand,
         )
+        with log_words(round=step.round, stage=step.stage.value):
+            _run_stage(context, step=step, recipe=recipe)
+
+
+def _leave_to(step: Step, trial: Trial, *, claim: Claim) -> None:
+    """Note what the trial needs next, so that a worker that has it finds it."""
+    with transaction.atomic():
+        claim.check()
+        Trial.objects.filter(pk=trial.pk).update(stage=step.stage)
 
 
 def _run_stage(context: StageContext, *, step: Step, recipe: Protocol) -> None:
@@ -149,10 +169,11 @@ def settle(run: Run) -> None:
     """Let a run's state follow from its trials, once none of them is open any more."""
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-        states = set(locked.trials.order_by().values_list("state", flat=True).distinct())
-        if locked.state not in (RunState.QUEUED, RunState.RUNNING) or states & set(OPEN_TRIALS):
+        is_open = locked.state in (RunState.QUEUED, RunState.RUNNING)
+        # Asked at the end of every trial: whether there is one, never how many.
+        if not is_open or locked.trials.filter(state__in=OPEN_TRIALS).exists():
             return
-        paused = TrialState.PAUSED in states
+        paused = locked.trials.filter(state=TrialState.PAUSED).exists()
         locked.state = RunState.PAUSED if paused else RunState.FINISHED
         locked.finished_at = None if paused else timezone.now()
         locked.save(update_fields=["state", "finished_at"])
@@ -209,7 +230,10 @@ def _held(trial: Trial, *, worker: str, lease: timedelta) -> Iterator[Claim]:
                 connection.close()
         connection.close()
 
-    heart = threading.Thread(target=beat, name=f"heartbeat-{trial.pk}", daemon=True)
+    # With this thread's words, so that its lines name the trial as well.
+    heart = threading.Thread(
+        target=copy_context().run, args=(beat,), name=f"heartbeat-{trial.pk}", daemon=True
+    )
     heart.start()
     try:
         yield Claim(trial=trial, worker=worker, is_lost=lost.is_set)

@@ -112,7 +112,10 @@ class Trial(models.Model):
     class Meta:
         ordering = ["run", "task__position", "repeat"]
         constraints = [models.UniqueConstraint(fields=["run", "task", "repeat"], name="trial_once_a_repeat")]
-        indexes = [models.Index(fields=["state", "claimed_until"], name="trial_open")]
+        indexes = [
+            models.Index(fields=["state", "claimed_until"], name="trial_open"),
+            models.Index(fields=["run", "state", "id"], name="trial_of_run"),
+        ]
 
     def __str__(self) -> str:
         return f"Trial {self.pk}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from django.conf import settings
 
 from benchmark import snapshots
 from benchmark.models import Task
-from runs.adapters.previews import Preview, PreviewManager, PreviewProxy
+from runs.adapters.previews import Preview, PreviewManager, PreviewProxy, PreviewState
 from runs.isolation import NoSandbox, SandboxChoice, SandboxLevel, level_for
 from runs.models import Round
 from runs.sandbox_looks import look
@@ -103,6 +104,11 @@ def address(preview: Preview) -> str:
 def proxy(site: Any) -> PreviewProxy:
     """Wrap the site's ASGI application, so that preview hosts are answered by their candidates."""
     return PreviewProxy(site, manager(), site_host=settings.SITE_HOST)
+
+
+def numbers() -> Mapping[PreviewState, int]:
+    """How many previews of this process are in each state."""
+    return manager().numbers()
 
 
 def stop_all() -> None:

@@ -129,11 +129,11 @@ class _Pool:
         if not free:
             return False
         given = False
-        for trial_id in workers.open_trials(
+        for trial in workers.open_trials(
             now=timezone.now(), at_most=free + len(self._at_work), run_id=run_id
         ):
-            if free and trial_id not in self._at_work:
-                self._at_work[trial_id] = self._executor.submit(_advance, trial_id)
+            if free and trial.pk not in self._at_work:
+                self._at_work[trial.pk] = self._executor.submit(_advance, trial.pk)
                 free -= 1
                 given = True
         return given

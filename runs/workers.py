@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from benchmark.rules.vocabulary import TrialState
-from runs.models import OPEN_TRIALS, Trial
+from runs.models import OPEN_TRIALS, UNFINISHED_RUNS, Run, Trial
+from runs.queues import EVERY, Queue, queue_of, stages_of
 
 
 def worker_name() -> str:
     """Name this thread so that another process can tell whether its process still lives."""
     pid = os.getpid()
-    return f"{socket.gethostname()}|{_boot()}|{pid}|{_started(pid)}|{threading.get_native_id()}"
+    return f"{_machine()}|{_boot()}|{pid}|{_started(pid)}|{threading.get_native_id()}"
 
 
 def release_claims_of_the_dead() -> int:
@@ -26,27 +30,106 @@ def release_claims_of_the_dead() -> int:
     A killed server therefore goes on at once after its restart.
     """
     freed = 0
-    claimed = Trial.objects.filter(state__in=OPEN_TRIALS).exclude(claimed_by="").order_by("pk")
+    # Every claim has an end, and by it the index finds the claimed among all that are open.
+    claimed = Trial.objects.filter(state__in=OPEN_TRIALS, claimed_until__isnull=False)
+    claimed = claimed.exclude(claimed_by="").order_by("pk")
     for pk, name in claimed.values_list("pk", "claimed_by"):
         if _is_dead(name):
             freed += Trial.objects.filter(pk=pk, claimed_by=name).update(claimed_by="", claimed_until=None)
     return freed
 
 
-def open_trials(*, now: datetime, at_most: int, run_id: int | None = None) -> list[int]:
-    """Ids of trials that can be claimed now; runs with the fewest trials at work come first."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTrial:
+    """A trial that can be claimed now, and the queue of its next step as far as is known."""
+
+    pk: int
+    queue: Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """How many steps of a queue wait for a worker, and how many are worked on."""
+
+    waiting: int
+    running: int
+
+
+def open_trials(
+    *, now: datetime, at_most: int, run_id: int | None = None, queues: frozenset[Queue] = EVERY
+) -> list[OpenTrial]:
+    """Trials of some queues that can be claimed now; runs with the fewest trials at work come first.
+
+    Its cost follows the runs that are not over and the trials at work, never the trials there are.
+    """
+    wanted = Trial.objects.filter(_is_claimable(now))
+    if queues != EVERY:
+        wanted = wanted.filter(stage__in=stages_of(queues))
+    runs = Run.objects.filter(
+        Exists(wanted.filter(run=OuterRef("pk"), state__in=OPEN_TRIALS)),
+        cancelled_at=None,
+        state__in=UNFINISHED_RUNS,
+    ).order_by("pk")
+    if run_id is not None:
+        runs = runs.filter(pk=run_id)
+    at_work = _at_work(now)
+    found: list[OpenTrial] = []
+    for pk in sorted(runs.values_list("pk", flat=True), key=lambda pk: (at_work.get(pk, 0), pk)):
+        if len(found) == at_most:
+            break
+        found += _first_of_run(wanted.filter(run=pk), at_most=at_most - len(found))
+    return found
+
+
+def _at_work(now: datetime) -> dict[int, int]:
+    """Run → its trials that are claimed now."""
+    claimed = Trial.objects.filter(state__in=OPEN_TRIALS, claimed_until__gte=now).order_by()
+    return dict(claimed.values_list("run_id").annotate(Count("pk")))
+
+
+def _first_of_run(wanted: QuerySet[Trial], *, at_most: int) -> list[OpenTrial]:
+    # A question for each state: only so does the index give them in order, however many there are.
+    rows = [
+        row
+        for state in OPEN_TRIALS
+        for row in wanted.filter(state=state).order_by("pk").values_list("pk", "stage")[:at_most]
+    ]
+    return [OpenTrial(pk=pk, queue=queue_of(stage)) for pk, stage in sorted(rows)[:at_most]]
+
+
+def queue_that_waits(trial_id: int, *, now: datetime) -> Queue | None:
+    """The queue in which a trial waits; None unless it can be claimed now."""
+    stage = _claimable(now).filter(pk=trial_id).values_list("stage", flat=True).first()
+    return None if stage is None else queue_of(stage)
+
+
+def steps_by_queue(*, now: datetime) -> Mapping[Queue, Steps]:
+    """What waits and what runs in each queue (one query over the trials that are open)."""
+    at_work = Count("pk", filter=Q(claimed_until__gte=now) & ~Q(claimed_by=""))
+    ready = Q(not_before=None) | Q(not_before__lte=now)
+    free = Q(claimed_until=None) | Q(claimed_until__lt=now)
+    rows = (
+        Trial.objects.filter(state__in=OPEN_TRIALS, run__cancelled_at=None)
+        .order_by()
+        .values_list("stage")
+        .annotate(waiting=Count("pk", filter=free & ready), running=at_work)
+    )
+    found = {queue: Steps(waiting=0, running=0) for queue in Queue}
+    for stage, waiting, running in rows:
+        queue = queue_of(stage)
+        sofar = found[queue]
+        found[queue] = Steps(waiting=sofar.waiting + waiting, running=sofar.running + running)
+    return found
+
+
+def _claimable(now: datetime) -> QuerySet[Trial]:
+    return Trial.objects.filter(_is_claimable(now), state__in=OPEN_TRIALS, run__cancelled_at=None)
+
+
+def _is_claimable(now: datetime) -> Q:
     free = Q(claimed_until=None) | Q(claimed_until__lt=now)
     ready = Q(not_before=None) | Q(not_before__lte=now)
-    waiting = (
-        Trial.objects.filter(free, ready, state__in=OPEN_TRIALS, run__cancelled_at=None)
-        .annotate(
-            at_work=Count("run__trials", filter=Q(run__trials__claimed_until__gte=now)),
-        )
-        .order_by("at_work", "run_id", "pk")
-    )
-    if run_id is not None:
-        waiting = waiting.filter(run=run_id)
-    return list(waiting.values_list("pk", flat=True)[:at_most])
+    return free & ready
 
 
 def is_anything_left() -> bool:
@@ -58,7 +141,7 @@ def is_anything_left() -> bool:
 
 def _is_dead(name: str) -> bool:
     parts = name.split("|")
-    if len(parts) != 5 or parts[0] != socket.gethostname():
+    if len(parts) != 5 or parts[0] != _machine():
         return False
     _, boot, pid, started, _ = parts
     if boot != _boot():
@@ -66,6 +149,24 @@ def _is_dead(name: str) -> bool:
     if not pid.isdecimal():
         return False
     return _started(int(pid)) != started
+
+
+@cache
+def _machine() -> str:
+    """This machine as far as its processes can be looked up: its name, its identity, its process numbers.
+
+    Two machines may have one name, and two containers one name on one machine. Who cannot look up
+    another's processes must not take them for dead.
+    """
+    try:
+        identity = Path("/etc/machine-id").read_text().strip()[:8]
+    except OSError:
+        identity = ""
+    try:
+        numbers = str(Path("/proc/self/ns/pid").stat().st_ino)
+    except OSError:
+        numbers = ""
+    return f"{socket.gethostname()[:48]}/{identity or '-'}/{numbers or '-'}"
 
 
 def _boot() -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+import pytest_django
+from django.db import connection
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
@@ -29,6 +32,18 @@ def _turn(path: str) -> int:
     return next((turn for turn, start in enumerate(ORDER) if path.startswith(start)), len(ORDER))
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker) -> None:
+    """Let tests that commit be cleared away: of a SQLite file that is done by DELETE, which the log refuses.
+
+    That it does refuse is tested with the trigger put back (tests/people/test_audit.py).
+    """
+    with django_db_blocker.unblock():
+        if connection.vendor == "sqlite":
+            with connection.cursor() as cursor:
+                cursor.execute("DROP TRIGGER IF EXISTS people_auditentry_no_delete")
+
+
 @pytest.fixture(autouse=True)
 def own_blobs(settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Blobs of a test go into a folder of its own."""
@@ -41,6 +56,13 @@ def own_blobs(settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     return folder
+
+
+@pytest.fixture(autouse=True)
+def some_sandbox(settings) -> None:
+    """Where there is no bubblewrap, runs of tests are launched without a sandbox, as a person would choose."""
+    if shutil.which("bwrap") is None:
+        settings.SANDBOX = "none"
 
 
 @pytest.fixture(autouse=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.staticfiles import finders
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -386,6 +388,16 @@ def test_the_openapi_document_describes_every_operation(plain):
     assert len(identifiers) == len(set(identifiers))
     assert _dangling(document) == set()
     assert document == json.loads(json.dumps(api.get_openapi_schema()))
+
+
+def test_the_page_of_the_description_is_made_of_files_of_this_site(plain):
+    page = plain.get("/api/v1/docs").content.decode()
+
+    scripts = re.findall(r'<script src="([^"]+)"', page)
+    assert scripts
+    for address in [*scripts, *re.findall(r'<link [^>]*href="([^"]+)"', page)]:
+        assert address.startswith("/static/ninja/"), address
+        assert finders.find(address.removeprefix("/static/")), address
 
 
 def _dangling(document: dict[str, Any]) -> set[str]:

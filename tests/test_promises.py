@@ -125,7 +125,7 @@ def test_every_command_of_a_document_exists(document):
 
     assert {name for name in re.findall(r"\bmake ([a-z]+)", code) if name not in targets} == set()
     assert {
-        name for name in re.findall(r"(?<![\w/-])proofroom ([a-z]+)", code) if name not in commands
+        name for name in re.findall(r"(?<![\w/-])(?<!-A )proofroom ([a-z]+)", code) if name not in commands
     } == set()
 
 

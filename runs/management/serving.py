@@ -62,6 +62,7 @@ def run_server(bound: socket.socket, *, with_worker: bool) -> None:
         uvicorn.Config(
             "proofroom.asgi:application",
             lifespan="on",
+            log_config=None,  # our own format, also for what the server says
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=4,

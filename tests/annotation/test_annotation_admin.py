@@ -15,6 +15,7 @@ from tests.campaigns import marked
 
 pytestmark = pytest.mark.django_db
 
+admin.autodiscover()
 TABLES = [model for model in admin.site._registry if model._meta.app_label == "annotation"]
 
 

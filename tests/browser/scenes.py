@@ -10,8 +10,9 @@ from django.utils import timezone
 from benchmark.models import Task
 from benchmark.rules.vocabulary import Mark, RunState, StageName, TrialState
 from people.models import Preferences
+from runs import scoring
 from runs.announcements import announce
-from runs.models import Evidence, Judging, Round, Run, RunEventKind, TrajectoryEvent, Trial
+from runs.models import ContainmentRow, Evidence, Judging, Round, Run, RunEventKind, TrajectoryEvent, Trial
 from tests.browser import campaign_stage, stage_set
 from tests.browser.person import NAME, PASSWORD
 
@@ -36,6 +37,29 @@ def world() -> dict[str, Any]:
         "picture": evidence.filter(kind="screenshot").values_list("pk", flat=True)[0],
         "actions": evidence.filter(kind="actions").values_list("pk", flat=True)[0],
     }
+
+
+def without_sandbox() -> dict[str, Any]:
+    """A finished run without a sandbox beside one with: a first round left things, a second one nothing."""
+    of = stage_set.benchmark(f"bare-{Run.objects.count()}", tasks=("seed-library",))
+    bare, walled = stage_set.run(of), stage_set.run(of, agent="osprey-1")
+    Run.objects.filter(pk=bare.pk).update(sandbox="none", name="Quick look")
+    trials = [stage_set.trial(run, "seed-library", ["ppffsppfpfsspa"] * 2) for run in (bare, walled)]
+    for run in (bare, walled):
+        scoring.store(run)
+    memory = {"kind": "memory", "limit": 4 << 30, "seen": (4 << 30) + (90 << 20)}
+    first, second = trials[0].rounds.order_by("number")
+    common = {"round": first, "level": "none"}
+    ContainmentRow.objects.create(**common, stage="code", use="agent", seconds_to_end=2.1)
+    ContainmentRow.objects.create(**common, stage="deploy", use="build", limits_hit=[memory])
+    ContainmentRow.objects.create(
+        **common, stage="judge", use="serve", processes_left=1, ports_left=[3000], files_left=["/tmp/kept"]
+    )
+    for use, stage in (("agent", "code"), ("install", "deploy"), ("serve", "deploy")):
+        ContainmentRow.objects.create(
+            round=second, stage=stage, use=use, level="bubblewrap", seconds_to_end=0.2
+        )
+    return {"run": bare.pk, "walled": walled.pk, "trial": trials[0].pk}
 
 
 def deliver_keys() -> dict[str, Any]:

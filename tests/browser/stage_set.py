@@ -191,6 +191,7 @@ def run(
         code_agent_settings={"candidate": agent},
         judge="scripted",
         judge_settings={"step_timeout": 3.0},
+        sandbox="bubblewrap",
         settings={"threshold": 0.5, "mode": "dag", "max_rounds": 3, "request": "query"}
         | dict(settings or {}),
         state=state,

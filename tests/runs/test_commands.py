@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command, get_commands, load_command_class
 
 from benchmark.management.door import Door
@@ -22,6 +26,7 @@ pytestmark = pytest.mark.django_db
 OURS = [
     *("import", "pack", "launch", "runs", "show", "cancel", "retry", "score", "rescore"),
     *("report", "export", "doctor", "serve", "work", "demo", "agreement", "labels", "webhooks"),
+    *("backup", "restore", "queues"),
 ]
 FAIL = (Mark.FAIL,)
 
@@ -73,6 +78,25 @@ def test_every_command_of_ours_is_in_this_test():
 @pytest.mark.parametrize("name", [name for name in OURS if name not in {"serve", "demo"}])
 def test_every_command_that_answers_takes_json(name):
     assert "--json" in door(name).create_parser("proofroom", name).format_help()
+
+
+def test_a_command_that_lists_runs_loads_neither_pages_nor_tables_nor_the_api(tmp_path):
+    story = (
+        "import sys; sys.argv = ['proofroom', 'runs']; from proofroom.cli import main; main(); "
+        "print(sorted({'ninja', 'pydantic', 'celery', 'runs.admin', 'runs.views'} & set(sys.modules)))"
+    )
+
+    told = subprocess.run(
+        [sys.executable, "-c", story],
+        env=os.environ | {"PROOFROOM_DATA_DIR": str(tmp_path)},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+    assert told.stdout.splitlines()[-1] == "[]"
 
 
 def test_launch_answers_with_the_run_and_its_trials(tmp_path):

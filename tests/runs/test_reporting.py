@@ -118,7 +118,7 @@ def test_csv_has_the_same_columns_for_every_run_and_every_number_once():
 
     assert list(rows[0]) == [
         *("run", "agent", "protocol", "task", "round", "metric", "value", "half_width"),
-        *("n", "denominator", "reason"),
+        *("n", "denominator", "reason", "caution"),
     ]
     places = [(row["task"], row["round"], row["metric"]) for row in rows]
     assert len(places) == len(set(places))

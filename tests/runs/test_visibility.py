@@ -272,7 +272,7 @@ def test_what_is_hidden_is_asked_once_a_request_whatever_a_page_needs_of_it():
         visibility.hidden_runs(request.user)
         visibility.hidden_words(request.user)
 
-    assert (len(first), len(later)) == (1, 0)
+    assert (len(first), len(later)) == (2, 0)
 
 
 def test_a_person_without_campaigns_costs_one_query():

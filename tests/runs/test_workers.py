@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +20,8 @@ from runs.models import Run, Trial
 from tests import make
 
 LEASE = timedelta(seconds=30)
+# A container or another machine that is called as this one is.
+SAME_NAME = f"{socket.gethostname()}/other/1|abcd|1|1|1"
 
 
 def claimed(trial: Trial, worker: str) -> None:
@@ -28,6 +31,10 @@ def claimed(trial: Trial, worker: str) -> None:
 def name_of(pid: int, *, started: str | None = None) -> str:
     host, boot, _, _, thread = workers.worker_name().split("|")
     return "|".join((host, boot, str(pid), started or workers._started(pid), thread))
+
+
+def ids(trials: list[workers.OpenTrial]) -> list[int]:
+    return [trial.pk for trial in trials]
 
 
 @pytest.fixture
@@ -48,7 +55,7 @@ def test_the_claim_of_a_process_that_ended_is_freed_and_that_of_a_living_one_sta
 
     assert freed == 1
     assert [trial.claimed_by for trial in run.trials.order_by("repeat")] == ["", workers.worker_name()]
-    assert workers.open_trials(now=timezone.now(), at_most=5) == [dead.pk]
+    assert ids(workers.open_trials(now=timezone.now(), at_most=5)) == [dead.pk]
 
 
 @pytest.mark.django_db
@@ -71,14 +78,14 @@ def test_a_claim_from_before_the_machine_started_anew_is_freed():
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["elsewhere|abcd|1|1|1", "worker-a", "a|b", "||||"])
+@pytest.mark.parametrize("name", ["elsewhere|abcd|1|1|1", SAME_NAME, "worker-a", "a|b", "||||"])
 def test_a_claim_that_this_machine_cannot_judge_waits_for_its_lease(name):
     trial = make.run().trials.get()
     claimed(trial, name)
 
     assert workers.release_claims_of_the_dead() == 0
     assert workers.open_trials(now=timezone.now(), at_most=5) == []
-    assert workers.open_trials(now=timezone.now() + LEASE * 2, at_most=5) == [trial.pk]
+    assert ids(workers.open_trials(now=timezone.now() + LEASE * 2, at_most=5)) == [trial.pk]
 
 
 @pytest.mark.django_db
@@ -86,7 +93,7 @@ def test_of_two_runs_the_one_with_fewer_trials_at_work_comes_first():
     busy, idle = make.run(repeats=3), make.run(repeats=2)
     claimed(busy.trials.order_by("repeat")[0], "a")
 
-    first, second, *_ = workers.open_trials(now=timezone.now(), at_most=4)
+    first, second, *_ = ids(workers.open_trials(now=timezone.now(), at_most=4))
 
     assert {first, second} == set(idle.trials.values_list("pk", flat=True))
 
@@ -100,7 +107,7 @@ def test_trials_that_wait_ended_or_are_cancelled_are_nobodys_turn():
     Run.objects.filter(pk=cancelled.run_id).update(cancelled_at=now)
 
     assert workers.open_trials(now=now, at_most=5) == []
-    assert workers.open_trials(now=now + timedelta(minutes=2), at_most=5) == [waiting.pk]
+    assert ids(workers.open_trials(now=now + timedelta(minutes=2), at_most=5)) == [waiting.pk]
     assert workers.is_anything_left()
 
 

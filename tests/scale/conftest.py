@@ -13,6 +13,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.benchmark.s3_server import BUCKET, KEYS, bucket, s3_server
+from tests.scale.hosts import Host
 from tests.scale.servers import postgres, redis_server
 from tests.whole import small
 from tests.whole.bench import ROOT, Bench
@@ -30,25 +32,38 @@ class ScaledBench(Bench):
     """A bench on PostgreSQL and Redis, with any number of Celery workers."""
 
     redis: str
+    store: str
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.environment["DATABASE_URL"]) as database:
             return database.execute(query.replace("?", "%s").encode(), values).fetchall()
 
-    def worker(self) -> subprocess.Popen[bytes]:
-        """Start a worker as docs/scale-out says."""
+    def worker(
+        self, *, queues: str = "", apart: bool = False, host: Host | None = None, **environment: str
+    ) -> subprocess.Popen[bytes]:
+        """Start a worker as docs/scale-out says: of some queues, with a data folder apart, on another host."""
         number = len(self.workers) + 1
+        command = [*CELERY, "worker", "-n", f"w{number}@%h", "--loglevel", "INFO"]
+        command += ["-Q", queues] if queues else []
+        folder = self.data.parent / f"apart-{number}" if apart or host else self.data
         with (self.data / f"worker-{number}.log").open("ab") as out:
             started = subprocess.Popen(
-                [*CELERY, "worker", "-n", f"w{number}@%h", "--loglevel", "INFO"],
+                host.inside(*command) if host else command,
                 stdout=out,
                 stderr=out,
-                env=self._environment(),
+                env=self._environment()
+                | {"PROOFROOM_DATA_DIR": str(folder), "PROOFROOM_SECRET_KEY": "the same everywhere"}
+                | environment,
                 cwd=ROOT,
             )
         self.workers.append(started)
         return started
+
+    def stored(self) -> set[str]:
+        """The digests of what lies in the blob store, below this bench's prefix."""
+        prefix = f"{self.data.parent.name}/"
+        return {found.key.rpartition("/")[2] for found in bucket(self.store).objects.filter(Prefix=prefix)}
 
     def log(self) -> str:
         """What the workers wrote, for a test that failed."""
@@ -80,8 +95,16 @@ def broker() -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[str]:
+    with s3_server() as address:
+        yield address
+
+
 @pytest.fixture(scope="module")
-def scaled(request, database_server: str, broker: str, tmp_path_factory) -> Iterator[ScaledBench]:
+def scaled(
+    request, database_server: str, broker: str, object_store: str, tmp_path_factory
+) -> Iterator[ScaledBench]:
     """A migrated bench with the packs `quick` and `slow` of tests.whole.small."""
     name = Path(request.node.name).stem
     with psycopg.connect(f"{database_server}/postgres", autocommit=True) as server:
@@ -91,7 +114,15 @@ def scaled(request, database_server: str, broker: str, tmp_path_factory) -> Iter
     bench = ScaledBench(
         data=folder / "var",
         redis=broker,
-        environment={"DATABASE_URL": f"{database_server}/{name}", "REDIS_URL": broker, **SETTINGS},
+        store=object_store,
+        environment={
+            "DATABASE_URL": f"{database_server}/{name}",
+            "REDIS_URL": broker,
+            "PROOFROOM_BLOBS": f"s3://{BUCKET}/{folder.name}",
+            "PROOFROOM_S3_ENDPOINT": object_store,
+            **KEYS,
+            **SETTINGS,
+        },
     )
     bench.command("migrate", "-v", "0")
     for key, last in (("quick", small.ABSENT), ("slow", small.SLOW)):

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from runs.adapters.deployers.answering import Answer, first_answer
-from runs.adapters.deployers.installs import NodeInstall, PythonInstall, base_python, network_trouble
+from runs.adapters.deployers.installs import NodeInstall, PythonInstall, network_trouble
 from runs.adapters.deployers.node import QUIET, node_tools, registry
 from runs.adapters.deployers.plans import NPM, Plan
 from runs.adapters.deployers.reasons import in_words, port_taken, why_silent
@@ -27,6 +27,7 @@ from runs.adapters.sandboxes import (
 )
 from runs.adapters.sandboxes.limit_words import of_limit
 from runs.adapters.sandboxes.listening import free_port, is_taken
+from runs.adapters.sandboxes.programs import base_python
 from runs.errors import StageError
 from runs.ports import DeploymentKind, RunningApp
 

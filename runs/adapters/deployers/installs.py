@@ -25,6 +25,7 @@ from runs.adapters.deployers.registries import npm_registries, python_registries
 from runs.adapters.deployers.steps import StepEnd, Steps
 from runs.adapters.sandboxes import Ending, Network
 from runs.adapters.sandboxes.limit_words import of_limit
+from runs.adapters.sandboxes.programs import base_python
 from runs.errors import StageError
 
 _LOCKS = ("package-lock.json", "npm-shrinkwrap.json")
@@ -179,15 +180,6 @@ class PythonInstall:
         if (trouble := _index_trouble(end.log)) and not of_limit(end.limits_hit):
             raise StageError(trouble)
         raise steps.notes.broken(f"Installing requirements.txt failed {_how(end)}; the log says why.")
-
-
-def base_python() -> str:
-    """Return the Python this one was made from: a candidate gets none of our packages."""
-    for name in (f"python{sys.version_info.major}.{sys.version_info.minor}", "python3"):
-        path = Path(sys.base_prefix) / "bin" / name
-        if path.is_file():
-            return str(path)
-    return sys.executable
 
 
 def network_trouble(log: str, *, npm: tuple[str, ...]) -> str | None:

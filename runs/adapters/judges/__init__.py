@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from runs.adapters.browser_places import BrowserPlaces
 from runs.adapters.kinds import Kind, kinds_in
 from runs.adapters.sandboxes import Sandbox
 from runs.ports import Judge
@@ -17,11 +18,15 @@ FAMILY = "judge"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeKit:
-    """What the toolbox hands to whichever judge is built. `chromium` is empty to have it looked for."""
+    """What the toolbox hands to whichever judge is built. `chromium` is empty to have it looked for.
+
+    `places` limits the browsers of the machine; without it there is no limit.
+    """
 
     sandbox: Sandbox
     scratch: Path
     chromium: str = ""
+    places: BrowserPlaces | None = None
 
 
 @cache

@@ -8,6 +8,7 @@ import secrets
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -152,6 +153,11 @@ class PreviewManager:
         with self._lock:
             entries = [entry for entry in self._entries.values() if entry.owner == owner]
             return tuple(self._seen(entry) for entry in entries if not entry.state.is_over)
+
+    def numbers(self) -> Mapping[PreviewState, int]:
+        """Return how many previews are in each state."""
+        with self._lock:
+            return Counter(entry.state for entry in self._entries.values())
 
     def latest(self, owner: str, *, key_start: str) -> Preview | None:
         """Return an owner's newest preview whose key begins so, also when it is over."""

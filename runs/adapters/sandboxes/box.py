@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,7 +71,12 @@ class Limits:
 NO_LIMITS = Limits()
 
 USUAL_LIMITS = Limits(
-    memory_bytes=4 * GIB, processes=512, file_bytes=2 * GIB, disk_bytes=4 * GIB, cpu_seconds=4 * 3600.0
+    cpu_seconds=4 * 3600.0,
+    # Half of a small machine, so that a candidate meets its own limit before the machine has none left.
+    memory_bytes=min(4 * GIB, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2),
+    processes=512,
+    file_bytes=2 * GIB,
+    disk_bytes=4 * GIB,
 )
 
 

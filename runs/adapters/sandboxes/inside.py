@@ -39,6 +39,7 @@ class Inside:
 
     def keep(self) -> int:
         """Start what the order says and stay until it is over; answers the exit code."""
+        self._tell({"here": True})
         line = self._line()
         if line is None:
             return 1

@@ -8,7 +8,6 @@ two JSON lines: that the command was started (or why not), and how all of it end
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import select
@@ -19,13 +18,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from runs.adapters.sandboxes.becoming import PR_SET_PDEATHSIG, become, let_go_of_standard_streams, prctl
+    from runs.adapters.sandboxes.cgroups import Group
     from runs.adapters.sandboxes.watching import Watch, content, descendants_of, out_of_memory_kills
 else:
     # Started as a program, it finds its neighbour only here, and nothing of the project.
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - starts quicker
+    from becoming import PR_SET_PDEATHSIG, become, let_go_of_standard_streams, prctl
+    from cgroups import Group
     from watching import Watch, content, descendants_of, out_of_memory_kills
 
-_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LEFTOVER_GRACE = 1.0
 _GIVE_UP_AFTER = 30.0
@@ -56,19 +58,27 @@ class Keeper:
         self._watch = Watch(
             self._order.get("limits", {}), ancestor=os.getpid(), roots=self._order.get("watched", [])
         )
+        group = Group.made(self._order.get("limits", {}))
+        if group is not None:
+            self._order["group"] = group.path
+        self._group = group
         kills = out_of_memory_kills()
         trouble = self._start()
         if trouble is not None:
             self._tell({"errno": trouble[0], "where": trouble[1]})
             return
         self._tell({"pid": self._command})
-        _let_go_of_standard_streams()
+        let_go_of_standard_streams()
         began = time.monotonic()
         why, grace = self._wait_for_a_reason(began)
         ending = time.monotonic()
         if why == "finished" and self._status:
             self._hit = self._watch.last_look(signal_number=_signal_in(self._status))
+        if group is not None and self._hit is None and (hit := group.hit()):
+            why, self._hit = "limit", hit
         survivors = self._end_all(grace)
+        if group is not None:
+            group.remove()
         self._tell(
             {
                 "ending": why,
@@ -113,7 +123,7 @@ class Keeper:
         keeper = os.getpid()
         self._command = os.fork()
         if self._command == 0:
-            _become(self._order, keeper=keeper, tell=tell)
+            become(self._order, keeper=keeper, tell=tell)
         os.close(tell)
         for descriptor in self._order.get("handed", ()):
             os.close(descriptor)
@@ -146,7 +156,7 @@ class Keeper:
             if left is not None and left <= 0:
                 return "deadline", grace
             if self._watch.is_needed:
-                self._hit = self._watch.look()
+                self._hit = self._watch.look() or (self._group.hit() if self._group else None)
                 if self._hit is not None:
                     return "limit", 0.0
                 soon = self._watch.seconds_to_next()
@@ -220,6 +230,8 @@ class Keeper:
             for pid in wrapping:
                 self._signal(pid, signal.SIGKILL)
             self._wait_until_alone(time.monotonic() + 1.0)
+        if self._group is not None and not self._is_alone():
+            self._group.kill()
         give_up = time.monotonic() + _GIVE_UP_AFTER
         while not self._is_alone() and time.monotonic() < give_up:
             for pid in self._frozen():
@@ -273,51 +285,6 @@ class Keeper:
             os.write(self._report, json.dumps(message).encode() + b"\n")
 
 
-def _become(order: dict[str, Any], *, keeper: int, tell: int) -> None:
-    """Turn the forked child into the command; never returns."""
-    where = str(order["argv"][0])
-    try:
-        os.setsid()
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != keeper:
-            os._exit(127)
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        # Python ignores these two, and a command would inherit that.
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(number, signal.SIG_DFL)
-        with suppress(OSError):
-            os.nice(int(order["niceness"]))
-        _confine(order.get("rlimits", {}))
-        where = str(order["cwd"])
-        os.chdir(where)
-        where = str(order["argv"][0])
-        os.execvpe(where, order["argv"], order["env"])
-    except OSError as error:
-        os.write(tell, json.dumps([error.errno, where]).encode())
-    finally:
-        os._exit(127)
-
-
-def _confine(limits: dict[str, int]) -> None:
-    """Let the kernel hold what it can of the limits, and end this tree first where memory runs out."""
-    if not limits:
-        return
-    import resource  # Here, because most commands have no limits and start quicker so.
-
-    for name, limit in limits.items():
-        number = getattr(resource, name)
-        _soft, hard = resource.getrlimit(number)
-        if hard != resource.RLIM_INFINITY:
-            # What this user may have at most.
-            limit = min(limit, hard)
-        with suppress(OSError, ValueError):
-            resource.setrlimit(number, (limit, limit))
-    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - starts quicker
-        file.write("500")
-
-
 def _signal_in(status: int) -> int:
     """Return the signal that ended a command, as itself or as a shell and a box tell it; 0 for none."""
     if status < 0:
@@ -329,31 +296,17 @@ def _own_children() -> list[int]:
     return [int(pid) for pid in content(f"/proc/self/task/{os.getpid()}/children").split()]
 
 
-def _let_go_of_standard_streams() -> None:
-    """Close our copies of the command's streams, so that their end is seen when the command ends."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nothing, stream)
-    os.close(nothing)
-
-
-def _prctl(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        _LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0)
-
-
 def _main() -> None:
     lifeline, report, parent = (int(argument) for argument in sys.argv[1:4])
     for descriptor in (lifeline, report):
         os.set_inheritable(descriptor, False)
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
     # Second net beside the pipe: some foreign fork may hold a copy of its other end.
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         return
     Keeper(lifeline, report).keep()
 
 
 if __name__ == "__main__":
-    _LIBC = ctypes.CDLL(None)
     _main()

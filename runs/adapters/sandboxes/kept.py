@@ -6,7 +6,6 @@ import atexit
 import json
 import os
 import select
-import signal
 import subprocess
 import sys
 import threading
@@ -21,16 +20,16 @@ from uuid import uuid4
 from runs.adapters.sandboxes.listening import Listener, listeners_among, sockets_of, still_open
 from runs.adapters.sandboxes.marked import VARIABLE, kill_marked
 from runs.adapters.sandboxes.port import Ending, EndReport, StartFailed, Stream
+from runs.adapters.sandboxes.reports import report_of
 from runs.adapters.sandboxes.spawner import spawn
 from runs.adapters.sandboxes.watching import descendants_of
 from runs.errors import StageError
-from runs.ports import LimitHit, LimitKind
+from runs.ports import LimitKind
 
 _KEEPER = Path(__file__).with_name("keeper.py")
 _START_SECONDS = 60.0
 _END_SECONDS = 45.0
-_NEAR = 0.8
-"""From this share of its own limit on, a command that the kernel ended for memory is itself to blame."""
+
 
 _living: set[KeptProcess] = set()
 _living_lock = threading.Lock()
@@ -257,37 +256,14 @@ class KeptProcess:
             _living.discard(self)
 
     def _report_of(self, message: Mapping[str, Any]) -> EndReport:
-        ending = Ending(message["ending"])
-        if ending is Ending.CANCELLED and self._ending is not None:
-            ending = self._ending
-        hits = []
-        if message["hit"] is not None:
-            hit = message["hit"]
-            hits.append(LimitHit(kind=LimitKind(hit["kind"]), limit=hit["limit"], seen=hit["seen"]))
-        if ending is Ending.DEADLINE and self._deadline is not None:
-            hits.append(LimitHit(kind=LimitKind.WALL_CLOCK, limit=self._deadline, seen=message["seconds"]))
         left = still_open(self._sockets) if self._sockets else frozenset()
-        return EndReport(
-            ending=ending,
-            exit_code=message["status"],
-            killed=message["killed"],
-            left_behind=message["left_behind"],
-            survivors=message["survivors"],
-            seconds=message["seconds"],
-            seconds_to_end=message["seconds_to_end"],
+        return report_of(
+            message,
+            asked=self._ending,
+            deadline=self._deadline,
+            memory_limit=self._memory_limit,
             ports_left=tuple(sorted({self._sockets[inode].port for inode in left})),
-            limits_hit=tuple(hits),
-            machine_out_of_memory=self._machine_ran_out(message, ending),
         )
-
-    def _machine_ran_out(self, message: Mapping[str, Any], ending: Ending) -> bool:
-        """Answer whether the kernel ended this command for want of memory that others had taken."""
-        if ending is not Ending.FINISHED or not message["out_of_memory_kills"]:
-            return False
-        if message["status"] not in (-signal.SIGKILL, 128 + signal.SIGKILL):
-            return False
-        near = self._memory_limit is not None and message["peak_memory"] > _NEAR * self._memory_limit
-        return not near
 
 
 def end_all(*, grace: float = 2.0) -> tuple[EndReport, ...]:

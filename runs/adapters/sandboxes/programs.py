@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _SYSTEM = tuple(Path(name) for name in ("/usr", "/bin", "/sbin", "/lib", "/lib64"))
 _DEEPEST = 4
 _FIRST_LINE = 256
+
+
+def base_python() -> str:
+    """Return the Python this one was made from: a candidate gets none of our packages."""
+    for name in (f"python{sys.version_info.major}.{sys.version_info.minor}", "python3"):
+        path = Path(sys.base_prefix) / "bin" / name
+        if path.is_file():
+            return str(path)
+    return sys.executable
 
 
 def folders_of(program: str, *, path: str, outside: Sequence[Path] = ()) -> tuple[Path, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -34,6 +35,12 @@ class _Spawner:
         return outcome.result()
 
     def _work(self) -> None:
+        if _niceness and sys.platform == "linux":
+            # Linux keeps it for each thread, and what is forked inherits it: our other threads, which answer
+            # people, are as quick as before.
+            thread = threading.get_native_id()
+            nicer = os.getpriority(os.PRIO_PROCESS, thread) + _niceness
+            os.setpriority(os.PRIO_PROCESS, thread, min(19, nicer))
         while True:
             errand = self._errands.get()
             try:
@@ -43,6 +50,15 @@ class _Spawner:
 
 
 _spawner = _Spawner()
+_niceness = 0
+
+
+def be_nice(niceness: int) -> None:
+    """Let what is started from now on give way to this process by so much (0 to 19; Linux alone)."""
+    global _niceness, _spawner
+    if niceness != _niceness:
+        # Nobody but root may take niceness back, so the next thread begins anew.
+        _niceness, _spawner = niceness, _Spawner()
 
 
 def _renew() -> None:

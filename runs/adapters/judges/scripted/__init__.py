@@ -90,4 +90,5 @@ def build(settings: Settings, kit: JudgeKit) -> Judge:
         browser=find_chromium(kit.chromium, environment=os.environ),
         sandbox=kit.sandbox,
         scratch=kit.scratch,
+        places=kit.places,
     )

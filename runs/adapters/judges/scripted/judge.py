@@ -6,12 +6,13 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from benchmark.rules.records import CriterionSpec
 from benchmark.rules.vocabulary import Mark
+from runs.adapters.browser_places import BrowserPlaces
 from runs.adapters.browsers import FoundBrowser, chromium_arguments, running_as_root
 from runs.adapters.judges.scripted.child import Child
 from runs.adapters.judges.scripted.messages import criterion_message
@@ -41,6 +42,7 @@ class ScriptedJudge:
         browser: FoundBrowser,
         sandbox: Sandbox | None = None,
         scratch: Path | None = None,
+        places: BrowserPlaces | None = None,
     ) -> None:
         """Take the limits, the browser that was found, and where scratch folders may be made."""
         self._settings = settings or ScriptedSettings()
@@ -48,12 +50,15 @@ class ScriptedJudge:
         self._browser = browser
         self._sandbox = sandbox or ProcessSandbox()
         self._scratch = scratch
+        self._places = places
 
     @contextmanager
     def session(
         self, app: RunningApp, *, uploads: Path | None, is_cancelled: CancelCheck
     ) -> Iterator[ScriptedSession]:
-        """Open a session on a running candidate; raises StageError when there is no browser.
+        """Open a session on a running candidate once the machine has a place for a browser.
+
+        Raises StageError when there is no browser, and Cancelled.
 
         `uploads` is the folder in which the names of a script's uploads ("uploads/list.csv") are found.
         """
@@ -77,10 +82,14 @@ class ScriptedJudge:
             scratch=scratch,
             is_cancelled=is_cancelled,
         )
+        place = self._places.hold(is_cancelled) if self._places is not None else nullcontext()
         try:
-            yield session
+            with place:
+                try:
+                    yield session
+                finally:
+                    session.close()
         finally:
-            session.close()
             shutil.rmtree(scratch, ignore_errors=True)
 
 

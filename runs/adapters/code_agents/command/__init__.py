@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import queue
 import re
 import shlex
 import shutil
-import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,9 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from benchmark.rules.protocol import BadSetting, SettingSpec
-from benchmark.rules.vocabulary import ExitReason
+from benchmark.rules.protocol import BadSetting
 from runs.adapters.code_agents import AgentKit, Settings
+from runs.adapters.code_agents.command.endings import cannot_start, containment_of, turn_of
+from runs.adapters.code_agents.command.settings import SETTINGS
 from runs.adapters.sandboxes import (
     USUAL_LIMITS,
     Box,
@@ -37,7 +36,6 @@ from runs.adapters.sandboxes import (
 )
 from runs.adapters.sandboxes.folders import own_folder
 from runs.adapters.sandboxes.forwarding import Place
-from runs.adapters.sandboxes.limit_words import of_limit
 from runs.adapters.sandboxes.lines import Budget, Line, follow_lines
 from runs.adapters.sandboxes.programs import folders_of
 from runs.errors import StageError
@@ -45,61 +43,16 @@ from runs.ports import (
     AgentTurn,
     Brief,
     CancelCheck,
-    Containment,
     EventKind,
     LimitHit,
     LimitKind,
     TrajectoryEventRecord,
 )
 
+__all__ = ["NAME", "SETTINGS", "TITLE", "CommandAgent", "build"]
+
 NAME = "command"
 TITLE = "Run a command line"
-SETTINGS = (
-    SettingSpec(
-        name="command",
-        type=str,
-        default="",
-        help="The command line. {request}, {request_file}, {round} and {task} are filled in; without "
-        "{request} or {request_file} the request comes on standard input.",
-    ),
-    SettingSpec(
-        name="wall_clock",
-        type=float,
-        default=3600.0,
-        minimum=1.0,
-        maximum=7 * 86400.0,
-        help="Seconds that the command and everything it starts may take in one round.",
-    ),
-    SettingSpec(
-        name="pass_variables",
-        type=str,
-        default="",
-        help="Names of environment variables that the command gets, separated by commas (a model's key, "
-        "HOME). It gets no other; their values are blotted out in what it writes.",
-    ),
-    SettingSpec(
-        name="model_endpoint",
-        type=str,
-        default="",
-        help="The one address that the command may reach from a sandbox that isolates, for example "
-        "https://api.example.com or http://127.0.0.1:8080. Empty: none.",
-    ),
-    SettingSpec(
-        name="read_only",
-        type=str,
-        default="",
-        help="Files and folders that the command may read from a sandbox that isolates, separated by commas. "
-        "The program itself, its installation and files named in the command line are readable anyway.",
-    ),
-    SettingSpec(
-        name="max_events",
-        type=int,
-        default=20_000,
-        minimum=1,
-        maximum=1_000_000,
-        help="Lines of output kept per round; the rest is counted.",
-    ),
-)
 
 _PLACEHOLDER = re.compile(r"\{(request|request_file|round|task)\}")
 _LINE_BYTES = 256 << 10
@@ -110,7 +63,6 @@ _NAMED_FILES = 20
 _TICK = 0.25
 _NOT_SECRET = frozenset({"HOME", "PATH", "USER", "LOGNAME", "LANG", "TERM", "SHELL"})
 _SHORTEST_SECRET = 8
-_REASONS = {LimitKind.MEMORY: ExitReason.OUT_OF_MEMORY, LimitKind.CPU: ExitReason.TIMEOUT}
 
 
 def build(settings: Settings, kit: AgentKit) -> CommandAgent:
@@ -230,7 +182,7 @@ class CommandAgent:
                 box=self._box(brief, home=home, path=environment["PATH"]),
             )
         except StartFailed as refused:
-            raise StageError(_cannot_start(self.words[0], refused)) from refused
+            raise StageError(cannot_start(self.words[0], refused)) from refused
         budget = Budget(lines=self.max_events, total_bytes=_TOTAL_BYTES)
         with kept:
             if kept.stdin is not None:
@@ -239,8 +191,8 @@ class CommandAgent:
         hits = report.limits_hit
         if report.ending is Ending.OUTPUT_LIMIT:
             hits = (*hits, LimitHit(kind=LimitKind.OUTPUT, limit=_STOP_BYTES, seen=budget.seen_bytes))
-        turn = self._turn(report, hits)
-        return replace(turn, containment=_containment(self.sandbox.name, report, hits))
+        turn = turn_of(report, hits, wall_clock=self.wall_clock)
+        return replace(turn, containment=containment_of(self.sandbox.name, report, hits))
 
     def _passed_inside(self) -> Mapping[str, str]:
         """Return the variables to pass on; a home that does not exist inside would only mislead."""
@@ -324,48 +276,6 @@ class CommandAgent:
                 raw = raw.replace(value.encode(), f"[{name}]".encode())
         return raw
 
-    def _turn(self, report: EndReport, hits: Sequence[LimitHit]) -> AgentTurn:
-        if report.ending is Ending.KEEPER_DIED:
-            raise StageError(
-                "Something killed the process that holds the code agent; "
-                "all that the agent had started was ended. Retry the trial."
-            )
-        if report.machine_out_of_memory:
-            raise StageError(
-                "This machine ran out of memory, and not because of the code agent; free some, then retry."
-            )
-        code = report.exit_code
-        met = of_limit(hits)
-        if met is not None:
-            reason = _REASONS.get(hits[0].kind, ExitReason.CRASHED)
-            detail = f"The command {met}."
-        elif report.ending is Ending.DEADLINE:
-            reason = ExitReason.TIMEOUT
-            detail = f"The command met its limit of {self.wall_clock:g} s and was ended."
-        elif report.ending is not Ending.FINISHED:
-            reason = ExitReason.CANCELLED
-            detail = f"The command was ended after {report.seconds:.0f} s because the run was cancelled."
-        elif code == 0:
-            reason = ExitReason.FINISHED
-            detail = f"The command ended by itself after {report.seconds:.0f} s."
-        else:
-            reason = ExitReason.CRASHED
-            detail = f"The command ended {_how(code)} after {report.seconds:.0f} s."
-        if report.ending is Ending.FINISHED and report.left_behind:
-            detail += f" {report.left_behind} that it had left running were ended."
-        return AgentTurn(exit_reason=reason, detail=detail, exit_code=code)
-
-
-def _containment(level: str, report: EndReport, hits: tuple[LimitHit, ...]) -> Containment:
-    return Containment(
-        level=level,
-        stage="agent",
-        processes_left=report.survivors,
-        ports_left=report.ports_left,
-        seconds_to_end=report.seconds_to_end,
-        limits_hit=hits,
-    )
-
 
 def _feed(stdin: BinaryIO, request: str) -> None:
     """Write the request and close the pipe, from a thread: not every command reads its input."""
@@ -384,25 +294,3 @@ def _summary(data: Mapping[str, object]) -> str:
     """Return the few words by which JSON events are told apart."""
     words = [data[key] for key in ("type", "event", "subtype", "text", "message") if key in data]
     return " ".join(word for word in words if isinstance(word, str))[:500]
-
-
-def _how(code: int | None) -> str:
-    if code is None or code >= 0:
-        return f"with exit code {code}"
-    try:
-        return f"by the signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"by the signal {-code}"
-
-
-def _cannot_start(word: str, refused: StartFailed) -> str:
-    match refused.errno:
-        case errno.ENOENT:
-            return f"The command {word!r} was not found; install it, or give its full path."
-        case errno.E2BIG:
-            return (
-                "The request is too long for an argument of a command; "
-                "use {request_file} instead of {request}, or standard input."
-            )
-        case _:
-            return f"The command {word!r} could not be started. {refused}"
