@@ -31,10 +31,18 @@ def _can_be_watched() -> None:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory) -> Iterator[Bench]:
-    made = world.bench_with_pack(tmp_path_factory.mktemp("chaos"))
-    yield made
-    made.end_all()
+def prepared(tmp_path_factory) -> Bench:
+    return world.bench_with_pack(tmp_path_factory.mktemp("chaos"))
+
+
+@pytest.fixture
+def bench(prepared: Bench) -> Iterator[Bench]:
+    """The bench of this file; what a failed test left at work ends with the test."""
+    yield prepared
+    prepared.end_all()
+    prepared.started.clear()
+    for run in prepared.rows("select id from runs_run where state in ('queued', 'running')"):
+        prepared.command("cancel", str(run[0]))
 
 
 @pytest.fixture(scope="session")

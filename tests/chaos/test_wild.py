@@ -20,11 +20,14 @@ from tests.whole.bench import Bench
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
 FLOOD_BYTES = 5 << 30
+# The system's own: what a version manager puts on the PATH may not work in a box.
+PYTHON = "/usr/bin/python3"
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.browser,
     pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap: apt install bubblewrap"),
+    pytest.mark.skipif(not Path(PYTHON).exists(), reason=f"no {PYTHON} for agents to be written in"),
 ]
 
 DEPLOY = """\
@@ -33,7 +36,7 @@ title = "Page"
 [deploy]
 kind = "python"
 install = []
-start = ["python3", "data/wild.py", "serve", "{port}"]
+start = ["/usr/bin/python3", "data/wild.py", "serve", "{port}"]
 """
 
 # What an agent does beside its work, and how many seconds it gets. What it left is judged as usual.
@@ -77,7 +80,7 @@ class Zoo:
 
 
 @pytest.fixture(scope="module")
-def zoo(tmp_path_factory) -> Iterator[Zoo]:
+def prepared_zoo(tmp_path_factory) -> Iterator[Zoo]:
     folder = tmp_path_factory.mktemp("zoo")
     bench = world.bench_with_pack(folder, PROOFROOM_SANDBOX="bubblewrap", PROOFROOM_WORKER_THREADS="2")
     treasure = bench.data / "treasure"
@@ -106,11 +109,20 @@ def zoo(tmp_path_factory) -> Iterator[Zoo]:
                 (pack / "tasks" / "page" / "task.toml").write_text(DEPLOY)
             bench.command("import", str(pack))
         yield Zoo(bench=bench, treasure=treasure, door=door)
+
+
+@pytest.fixture
+def zoo(prepared_zoo: Zoo) -> Iterator[Zoo]:
+    """The same for every test; what a failed test left is cancelled."""
+    yield prepared_zoo
+    bench = prepared_zoo.bench
     bench.end_all()
+    for run in bench.rows("select id from runs_run where state in ('queued', 'running')"):
+        bench.command("cancel", str(run[0]))
 
 
 def launched(bench: Bench, key: str, command: str, *, seconds: int) -> str:
-    words = ("--agent", "command", "--command", command, "--set", f"wall_clock={seconds}")
+    words = ("--agent", "command", "--command", command, "--set", f"agent.wall_clock={seconds}")
     return str(bench.json("launch", key, *words)["run"])
 
 
@@ -135,7 +147,7 @@ def check_neighbours(zoo: Zoo, wild: str, *, expected: world.Expected, is_harmle
 @in_soak
 @pytest.mark.parametrize("act", AGENTS)
 def test_an_agent_that_misbehaves_changes_no_number_of_another_run(zoo, expected, act):
-    wild = launched(zoo.bench, "wild-agent", f"python3 data/wild.py agent {act}", seconds=AGENTS[act])
+    wild = launched(zoo.bench, "wild-agent", f"{PYTHON} data/wild.py agent {act}", seconds=AGENTS[act])
 
     check_neighbours(zoo, wild, expected=expected, is_harmless=act in HARMLESS)
 
@@ -143,6 +155,6 @@ def test_an_agent_that_misbehaves_changes_no_number_of_another_run(zoo, expected
 @in_soak
 @pytest.mark.parametrize("act", CANDIDATES)
 def test_a_candidate_that_misbehaves_changes_no_number_of_another_run(zoo, expected, act):
-    wild = launched(zoo.bench, "wild-app", f"python3 data/wild.py candidate {act}", seconds=60)
+    wild = launched(zoo.bench, "wild-app", f"{PYTHON} data/wild.py candidate {act}", seconds=60)
 
     check_neighbours(zoo, wild, expected=expected, is_harmless=act in HARMLESS)

@@ -6,9 +6,10 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 
-from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import Browser, BrowserContext, Page, Playwright
 from playwright.async_api import Error as PlaywrightError
 
+from runs.adapters.judges.scripted.alive import given_by
 from runs.adapters.judges.scripted.fence import Fence
 from runs.adapters.judges.scripted.pulse import Pulse
 from runs.adapters.judges.scripted.settings import ScriptedSettings
@@ -58,7 +59,7 @@ class CandidateBrowser:
         async with self._lock:
             browser = await self._started()
         try:
-            context = await asyncio.wait_for(self._new_context(browser), LAUNCH_SECONDS)
+            context = await given_by(browser, self._new_context(browser), seconds=LAUNCH_SECONDS)
         except TimeoutError:
             raise BenchTrouble("browser_hung", "The browser gave no fresh context in time.") from None
         except PlaywrightError as error:
@@ -110,10 +111,14 @@ class CandidateBrowser:
 
     async def _follow_pulse(self, browser: Browser) -> None:
         try:
-            context = await browser.new_context()
-            self.pulse.follow(await context.new_page())
+            self.pulse.follow(await given_by(browser, _control_page(browser), seconds=LAUNCH_SECONDS))
         except PlaywrightError as error:
             raise _no_browser(error) from None
+        except TimeoutError:
+            if browser.is_connected():
+                raise NoBrowser("Chromium started, but gave no page in time.") from None
+            # It died at once; the next context launches another one.
+            raise BenchTrouble("browser_crashed", "The browser ended as soon as it had started.") from None
 
     async def _launched(self, *, sandbox: bool) -> Browser:
         return await self._playwright.chromium.launch(
@@ -144,6 +149,11 @@ class CandidateBrowser:
         )
         await context.route(self._fence.foreign, lambda route: route.abort("blockedbyclient"))
         return context
+
+
+async def _control_page(browser: Browser) -> Page:
+    context = await browser.new_context()
+    return await context.new_page()
 
 
 async def _tried(browser: Browser) -> int:

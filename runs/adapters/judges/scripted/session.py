@@ -24,7 +24,7 @@ from runs.adapters.judges.scripted.fence import Fence
 from runs.adapters.judges.scripted.messages import criterion_from, encoded
 from runs.adapters.judges.scripted.patterns import PatternMatcher
 from runs.adapters.judges.scripted.settings import ScriptedSettings
-from runs.adapters.judges.scripted.troubles import NoBrowser
+from runs.adapters.judges.scripted.troubles import BenchTrouble, NoBrowser
 
 _LONGEST_LINE = 64 * 1024 * 1024
 _BEAT_SECONDS = 5.0
@@ -125,7 +125,7 @@ async def main() -> int:
             await browser.start()
             session.tell(type="ready", browser=browser.version)
             await session.serve(lines)
-        except NoBrowser as trouble:
+        except (NoBrowser, BenchTrouble) as trouble:
             session.tell(type="trouble", message=str(trouble))
             return 3
         finally:

@@ -11,15 +11,20 @@ from typing import Any
 from playwright.async_api import BrowserContext, Dialog, Download, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 
+from runs.adapters.judges.scripted.alive import given_by
 from runs.adapters.judges.scripted.fence import Fence
 from runs.adapters.judges.scripted.logs import PageLogs
 from runs.adapters.judges.scripted.patterns import PatternMatcher
 from runs.adapters.judges.scripted.pulse import Pulse
 from runs.adapters.judges.scripted.readings import cleaned
 from runs.adapters.judges.scripted.settings import ScriptedSettings
+from runs.adapters.judges.scripted.troubles import BenchTrouble
 
 HANG_SECONDS = 5.0
 """A page that runs nothing of ours for so long does not respond."""
+
+OPEN_SECONDS = 60.0
+"""A browser on the busiest machine gives an empty page in so long."""
 
 REST_SECONDS = 2.0
 """A page gets so long to come to rest before it is believed that something stays as it is."""
@@ -87,8 +92,14 @@ class Visit:
         return self._page
 
     async def open(self) -> None:
-        """Open the outcome's own page."""
-        self._page = await self.context.new_page()
+        """Open the outcome's own page; raises BenchTrouble when the browser gives none in time."""
+        browser = self.context.browser
+        assert browser is not None
+        try:
+            self._page = await given_by(browser, self.context.new_page(), seconds=OPEN_SECONDS)
+        except TimeoutError:
+            reason = "browser_hung" if browser.is_connected() else "browser_crashed"
+            raise BenchTrouble(reason, "The browser gave no fresh page.") from None
 
     async def close(self) -> None:
         """Close every page of this visit, also those that the candidate opened."""

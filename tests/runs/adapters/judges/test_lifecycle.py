@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,33 @@ def test_a_crash_is_tried_again_and_the_marks_are_right(
     assert [each.mark for each in verdicts["struck"].outcomes] == [Mark.PASS]
     assert [each.mark for each in verdicts["beside"].outcomes] == [Mark.PASS, Mark.FAIL]
     assert sorted(begun) == ["beside", "struck"]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@needs_proc
+def test_a_browser_that_dies_the_moment_a_criterion_begins_leaves_nobody_waiting(
+    judge: Callable[..., ScriptedJudge], site: Site
+):
+    """Each criterion's browser dies a little later: while its context is made, its page, or its first step."""
+    site.pages["/"] = "<h1>Hi</h1>"
+    moments = {f"c{number}": number * 0.02 for number in range(8)}
+    deaths: list[threading.Timer] = []
+
+    def strike(key: str) -> None:
+        victim = _victim(_child(session), "browser")
+        deaths.append(threading.Timer(moments[key], _kill, [victim]))
+        deaths[-1].start()
+
+    with judge(concurrency=1).session(site.app, uploads=None, is_cancelled=lambda: False) as session:
+        criteria = [criterion(key, [{"wait": 200}, {"expect_visible": "h1"}]) for key in moments]
+        marks = {
+            each.key: [outcome.mark for outcome in each.outcomes]
+            for each in session.judge(criteria, on_start=strike)
+        }
+
+    assert len(deaths) == len(moments)
+    assert marks == {key: [Mark.PASS] for key in moments}
 
 
 @pytest.mark.browser
@@ -165,6 +194,11 @@ with ScriptedJudge(browser=FoundBrowser(path=chromium), scratch=scratch).session
 
 def _child(session: Any) -> int:
     return int(session._child.pid)
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def _victim(session: int, kind: str) -> int:
