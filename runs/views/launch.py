@@ -6,24 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
-from django.db.models import Avg, Count, F
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from benchmark.display import counted, duration, whole
+from benchmark.display import counted, whole
 from benchmark.models import Benchmark, Task, candidates_of
 from benchmark.protocols import protocol
 from benchmark.rules.protocol import SettingSpec
-from benchmark.rules.vocabulary import TrialState
 from people.roles import leads_only
-from runs import launching
+from runs import launching, past_trials
 from runs.adapters.code_agents import all_code_agents
 from runs.adapters.judges import all_judges
 from runs.isolation import SandboxChoice, SandboxLevel
-from runs.models import Trial
+from runs.pages import capacity_words
 from runs.pages.launch_form import MOST_TASK_BOXES, Given, fields_of, setting_problems
 from runs.sandbox_looks import look
 from runs.sandboxing import site_choice
@@ -272,28 +270,27 @@ def _defaults(specs: Sequence[SettingSpec]) -> list[Any]:
     return fields_of(specs, group="judge_settings", given={}, defaults={}, problems={})
 
 
-def _estimate(chosen: Benchmark, given: Given, *, tasks: int, values: Sequence[Any]) -> dict[str, str]:
-    """How much work it is, and how long it took others on this benchmark with this agent."""
+def _estimate(chosen: Benchmark, given: Given, *, tasks: int, values: Sequence[Any]) -> dict[str, Any]:
+    """What the run will need, by past runs on this benchmark with this agent and judge."""
     repeats = int(given.repeats) if _is_count(given.repeats) else 1
-    trials = tasks * max(repeats, 1)
-    by_name = {field.name.removeprefix("set."): field.value for field in values}
-    given_rounds = by_name.get("max_rounds", "1")
-    # With the clarified requirements as the request there is one round by definition.
-    rounds = 1 if by_name.get("request") == "prd" or not _is_count(given_rounds) else int(given_rounds)
-    size = counted(trials, "trial")
-    if rounds > 1:
-        size += f", at most {rounds} rounds each: {whole(trials * rounds)} rounds at most"
-    earlier = Trial.objects.filter(
-        run__benchmark=chosen,
-        run__code_agent=given.agent,
-        state=TrialState.FINISHED,
-        started_at__isnull=False,
-    ).aggregate(mean=Avg(F("finished_at") - F("started_at")), count=Count("pk"))
-    if not earlier["count"] or earlier["mean"] is None or not trials:
-        return {"size": size, "time": "No earlier trial says how long it will take."}
-    seconds = earlier["mean"].total_seconds() * trials / max(1, min(settings.WORKER_THREADS, trials))
+    needed = past_trials.estimated(
+        chosen,
+        agent=given.agent,
+        agent_settings=_defaulted(all_code_agents(), given.agent, given.agent_settings),
+        judge=given.judge,
+        judge_settings=_defaulted(all_judges(), given.judge, given.judge_settings),
+        protocol_settings={field.name.removeprefix("set."): field.value for field in values},
+        trials=tasks * max(repeats, 1),
+    )
     return {
-        "size": size,
-        "time": f"About {duration(seconds)}, from {counted(earlier['count'], 'earlier trial')} "
-        f"and {counted(settings.WORKER_THREADS, 'worker')}.",
+        "size": capacity_words.size_of(needed),
+        "time": capacity_words.time_of(needed),
+        "lines": capacity_words.lines_of(needed),
     }
+
+
+def _defaulted(kinds: Mapping[str, Any], name: str, given: Mapping[str, str]) -> dict[str, Any]:
+    """An adapter's settings as far as the form tells, with its defaults for the rest."""
+    if name not in kinds:
+        return {}
+    return {spec.name: given.get(spec.name, spec.default) for spec in kinds[name].settings}

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -32,6 +33,8 @@ from runs.visibility import hidden_runs, hidden_words, require_visible, visible_
 MOST_RUNS = 24
 TASKS_A_PAGE = 100
 _KEPT = ("benchmark", "runs", "figure", "round", "pick")
+# Looked up run by run, newest first: a list of every run that has numbers grows with each of them.
+_HAS_NUMBERS = Exists(MetricValue.objects.filter(run=OuterRef("pk")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +172,7 @@ def _benchmark(request: HttpRequest) -> Benchmark | None:
                 require_visible(request.user, pk)
             raise Http404
         return run.benchmark
-    scored = numbered.filter(pk__in=MetricValue.objects.order_by().values("run").distinct()).order_by("-pk")
+    scored = numbered.filter(_HAS_NUMBERS).order_by("-pk")
     newest = scored.filter(state=RunState.FINISHED).first() or scored.first()
     return newest.benchmark if newest else None
 
@@ -180,7 +183,7 @@ def _asked(request: HttpRequest, chosen: Benchmark, recipe: Protocol) -> Asked:
     if asked:
         every = every.filter(pk__in=asked)
     else:
-        every = every.filter(pk__in=MetricValue.objects.order_by().values("run").distinct())
+        every = every.filter(_HAS_NUMBERS)
     runs = list(every[: MOST_RUNS + 1])
     found = {run.pk for run in runs} | hidden_runs(request.user)
     kinds = results.figure_kinds(recipe)
@@ -253,8 +256,8 @@ def _notes(asked: Asked, entries: Sequence[Entry], leading: MetricSpec) -> list[
 
 
 def _others(chosen: Benchmark) -> list[Benchmark]:
-    used = MetricValue.objects.order_by().values("run__benchmark").distinct()
-    return list(Benchmark.objects.filter(pk__in=used).exclude(pk=chosen.pk).order_by("key", "-pk")[:30])
+    used = Exists(Run.objects.filter(_HAS_NUMBERS, benchmark=OuterRef("pk")))
+    return list(Benchmark.objects.filter(used).exclude(pk=chosen.pk).order_by("key", "-pk")[:30])
 
 
 def _hidden(request: HttpRequest) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from benchmark.management.door import Door
 from benchmark.rules.vocabulary import RunState
 from runs.launching import BadLaunch, launch, plan
 from runs.models import Run
+from runs.pages.capacity_words import text_of
+from runs.past_trials import estimated
 from runs.summaries import run_document
 from runs.waiting import work_until_over
 
@@ -52,6 +54,11 @@ class Command(Door):
             help="auto, bubblewrap, docker, podman or none (default: PROOFROOM_SANDBOX).",
         )
         parser.add_argument(
+            "--estimate",
+            action="store_true",
+            help="Say what the run will need, by past runs of its kind, and launch nothing.",
+        )
+        parser.add_argument(
             "--wait", action="store_true", help="Work on the run here and answer when it is over."
         )
 
@@ -79,6 +86,18 @@ class Command(Door):
             self.bad_input(str(bad))
         for warning in checked.warnings:
             self.say(f"Note: {warning}")
+        if options["estimate"]:
+            needed = estimated(
+                benchmark,
+                agent=checked.agent,
+                agent_settings=checked.agent_settings,
+                judge=checked.judge,
+                judge_settings=checked.judge_settings,
+                protocol_settings=checked.settings,
+                trials=len(checked.tasks) * checked.repeats,
+            )
+            self.answer(needed.as_json(), text=text_of(needed))
+            return
         run = launch(checked, name=options["name"])
         if options["wait"]:
             work_until_over(run, say=self.say)
