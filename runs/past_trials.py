@@ -11,7 +11,7 @@ from django.db.models import OuterRef, Q, Subquery
 
 from benchmark.models import Benchmark
 from benchmark.rules.vocabulary import StageName, TrialState
-from runs.adapters.deployers.local import Limits as DeployLimits
+from runs.adapters.deployers import Limits as DeployLimits
 from runs.capacity import Estimate, Limits, Need, PastTrial, Wish, estimate
 from runs.models import Round, StageRecord, TrajectoryEvent, Trial
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,7 +33,8 @@ class ScaledBench(Bench):
     """A bench on PostgreSQL and Redis, with any number of Celery workers."""
 
     redis: str
-    store: str
+    store: str = ""
+    secret_key: str = field(default_factory=lambda: secrets.token_urlsafe(50))
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -53,7 +55,7 @@ class ScaledBench(Bench):
                 stdout=out,
                 stderr=out,
                 env=self._environment()
-                | {"PROOFROOM_DATA_DIR": str(folder), "PROOFROOM_SECRET_KEY": "the same everywhere"}
+                | {"PROOFROOM_DATA_DIR": str(folder), "PROOFROOM_SECRET_KEY": self.secret_key}
                 | environment,
                 cwd=ROOT,
             )
