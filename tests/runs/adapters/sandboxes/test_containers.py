@@ -204,16 +204,23 @@ def test_the_first_process_starts_the_command_and_hands_out_a_socket_of_its_own_
             with control:
                 control.settimeout(30)
                 control.sendall(json.dumps({**order, "doors": [], "processes": None}).encode() + b"\n")
-                begun = json.loads(control.recv(4096))
+                begun = [json.loads(line) for line in _lines(control, 2)]
                 control.sendall(b'{"socket": 4}\n')
                 answer, handed, _flags, _from = socket.recv_fds(control, 4096, 1)
                 started.communicate(b"go on\n", timeout=30)
 
-    assert begun["started"]
+    assert begun == [{"here": True}, {"started": True, "closed": []}]
     assert json.loads(answer) == {"socket": True}
     assert len(handed) == 1
     os.close(handed[0])
     assert started.returncode == 7
+
+
+def _lines(control: socket.socket, most: int) -> list[bytes]:
+    heard = b""
+    while heard.count(b"\n") < most:
+        heard += control.recv(4096)
+    return heard.splitlines()
 
 
 @pytest.fixture(params=["docker", "podman"])
