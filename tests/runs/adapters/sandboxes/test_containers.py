@@ -138,7 +138,7 @@ def test_a_program_that_no_image_has_is_brought_along():
 
 
 def test_the_search_path_holds_what_is_read_inside_and_then_the_image_s_own():
-    path = lines.path_inside("/opt/node/bin:/home/me/bin:/w/app/bin:", read_only=[Path("/opt/node")])
+    path = lines.path_inside("/opt/node/bin:/srv/me/bin:/w/app/bin:", read_only=[Path("/opt/node")])
 
     assert path == "/opt/node/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
