@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import configparser
 import os
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-_NPM_DEFAULT = "https://registry.npmjs.org/"
-_PYPI = "https://pypi.org/simple"
-_FILES_OF = {
-    "pypi.org": "https://files.pythonhosted.org",
-    "test.pypi.org": "https://test-files.pythonhosted.org",
-}
-"""Where an index keeps the packages themselves, when that is another host."""
+from runs.adapters.sandboxes.programs import base_python
+
+_ASK_PIP = """
+import ensurepip, glob, os, sys
+try:
+    import pip
+except ImportError:
+    bundled = os.path.join(os.path.dirname(ensurepip.__file__), "_bundled", "pip-*.whl")
+    sys.path += glob.glob(bundled) + glob.glob("/usr/share/python-wheels/pip-*.whl")
+from pip._internal.models.index import PyPI, TestPyPI
+for index in (PyPI, TestPyPI):
+    print(index.simple_url, index.file_storage_domain)
+"""
+"""pip alone knows the public index, and on which host that index keeps the packages themselves."""
 
 _INDEX_VARIABLES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
 _MORE_VARIABLES = ("PIP_EXTRA_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "UV_FIND_LINKS")
@@ -36,8 +45,8 @@ NO_REGISTRIES = Registries(addresses=(), files=())
 
 
 def npm_registries(address: str) -> Registries:
-    """Return npm's registry: `address`, or npm's own one where npm could not say."""
-    return Registries(addresses=(address or _NPM_DEFAULT,), files=())
+    """Return the registry that npm named; none where it could not say, so that nothing is reached."""
+    return Registries(addresses=(address,) if address else (), files=())
 
 
 def python_registries() -> Registries:
@@ -45,11 +54,11 @@ def python_registries() -> Registries:
 
     The public index stays allowed beside another one, because uv does not read pip's files.
     """
-    words = [_PYPI, *_from_variables(), *_from_files()]
+    public = _public_indexes()
+    words = [*(tuple(public)[:1]), *_from_variables(), *_from_files()]
     addresses = [word for word in words if word.startswith(("http://", "https://"))]
-    addresses += [
-        _FILES_OF[host] for word in addresses if (host := urlsplit(word).hostname or "") in _FILES_OF
-    ]
+    hosts = {urlsplit(word).hostname for word in addresses}
+    addresses += [files for index, files in public.items() if urlsplit(index).hostname in hosts]
     files = [_path(word) for word in words if not word.startswith(("http://", "https://"))]
     files += [_path(os.environ[name]) for name in _FILE_VARIABLES if name in os.environ]
     files += _pip_files()
@@ -63,6 +72,24 @@ def all_registries(npm_address: str) -> Registries:
     """Return what an install in the task's own words may need: all of them."""
     npm, python = npm_registries(npm_address), python_registries()
     return Registries(addresses=npm.addresses + python.addresses, files=npm.files + python.files)
+
+
+@cache
+def _public_indexes() -> Mapping[str, str]:
+    """Return the public index, then its twin for tests, each with the address of its files; {} without pip."""
+    try:
+        asked = subprocess.run(
+            [base_python(), "-I", "-c", _ASK_PIP],
+            capture_output=True,
+            check=True,
+            timeout=60,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    rows = [line.split() for line in asked.stdout.splitlines()]
+    return {row[0]: f"https://{row[1]}" for row in rows if len(row) == 2}
 
 
 def _from_variables() -> Iterator[str]:

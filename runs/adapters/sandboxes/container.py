@@ -25,6 +25,7 @@ from runs.adapters.sandboxes import containers_lines as lines
 from runs.adapters.sandboxes.box import Box
 from runs.adapters.sandboxes.boxed import BoxedProcess, WayOut
 from runs.adapters.sandboxes.bubblewrap import network_of
+from runs.adapters.sandboxes.environment import CERTIFICATE_VARIABLES
 from runs.adapters.sandboxes.port import Ending, EndReport, StartFailed, Stream
 from runs.adapters.sandboxes.process import orders_about
 from runs.errors import StageError
@@ -83,7 +84,7 @@ class ContainerSandbox:
             name=f"proofroom-{uuid4().hex}",
             owner=lines.owner_of(os.getpid()),
             image=self.image,
-            box=replace(box, read_only=(*box.read_only, *command.brought)),
+            box=replace(box, read_only=(*box.read_only, *command.brought, *_certificates(env))),
             programs=_PROGRAMS,
             sockets=sockets,
             user=os.geteuid(),
@@ -227,6 +228,12 @@ def _door(path: Path) -> socket.socket:
     path.parent.chmod(0o711)
     door.listen(1)
     return door
+
+
+def _certificates(env: Mapping[str, str]) -> list[Path]:
+    """Files and folders of authorities that the command is told of: its own system has other ones."""
+    named = [Path(env[name]) for name in CERTIFICATE_VARIABLES if env.get(name)]
+    return [path for path in named if path.is_absolute() and path.exists()]
 
 
 def _watched(box: Box) -> dict[str, Any]:

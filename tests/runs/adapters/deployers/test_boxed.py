@@ -237,9 +237,11 @@ def test_registries_are_those_that_pip_uv_and_npm_are_configured_for(monkeypatch
     found = python_registries()
 
     assert {
-        *("https://pypi.org/simple", "https://files.pythonhosted.org", "https://pip.example/simple"),
-        *("https://more.example:8443/s", "https://uv.example/simple"),
+        *("https://pip.example/simple", "https://more.example:8443/s", "https://uv.example/simple"),
     } <= set(found.addresses)
     assert {tmp_path / "wheels", settings} <= set(found.files)
-    assert npm_registries("").addresses == ("https://registry.npmjs.org/",)
+    public, *_, files = [address for address in found.addresses if ".example" not in address]
+    assert public.endswith("/simple")
+    assert urlsplit(files).hostname.startswith("files.")
+    assert npm_registries("").addresses == ()
     assert npm_registries("https://npm.example/").addresses == ("https://npm.example/",)

@@ -118,9 +118,9 @@ def test_the_image_ends_the_options_and_the_command_is_never_in_the_line():
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
-        (["/opt/py/bin/python3.13", "-I", "/w/app/server.py"], ("python3", "-I", "/w/app/server.py")),
-        (["/opt/node/bin/node", "/opt/lib/npm-cli.js", "ci"], ("npm", "ci")),
-        (["/opt/node/bin/node", "/w/app/server.js"], ("node", "/w/app/server.js")),
+        (["/srv/py/bin/python3.13", "-I", "/w/app/server.py"], ("python3", "-I", "/w/app/server.py")),
+        (["/srv/node/bin/node", "/srv/lib/npm-cli.js", "ci"], ("npm", "ci")),
+        (["/srv/node/bin/node", "/w/app/server.js"], ("node", "/w/app/server.js")),
         (["/w/app/venv/bin/python", "app.py"], ("/w/app/venv/bin/python", "app.py")),
         (["npm", "run", "build"], ("npm", "run", "build")),
     ],
@@ -132,16 +132,16 @@ def test_programs_of_this_machine_are_named_as_the_image_has_them(argv, expected
 
 
 def test_a_program_that_no_image_has_is_brought_along():
-    translated = lines.in_image(["/opt/uv", "venv", "--python", "/opt/py/bin/python3.13"], seen=[Path("/w")])
+    translated = lines.in_image(["/srv/uv", "venv", "--python", "/srv/py/bin/python3.13"], seen=[Path("/w")])
 
-    assert translated.argv == ("/opt/uv", "venv", "--python", "python3")
-    assert translated.brought == (Path("/opt/uv"),)
+    assert translated.argv == ("/srv/uv", "venv", "--python", "python3")
+    assert translated.brought == (Path("/srv/uv"),)
 
 
 def test_the_search_path_holds_what_is_read_inside_and_then_the_image_s_own():
-    path = lines.path_inside("/opt/node/bin:/home/me/bin:/w/app/bin:", read_only=[Path("/opt/node")])
+    path = lines.path_inside("/srv/node/bin:/srv/mine:/w/app/bin:", read_only=[Path("/srv/node")])
 
-    assert path == "/opt/node/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    assert path == "/srv/node/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def test_only_containers_of_this_machine_whose_bench_is_gone_are_left_over():
@@ -204,16 +204,23 @@ def test_the_first_process_starts_the_command_and_hands_out_a_socket_of_its_own_
             with control:
                 control.settimeout(30)
                 control.sendall(json.dumps({**order, "doors": [], "processes": None}).encode() + b"\n")
-                begun = json.loads(control.recv(4096))
+                begun = [json.loads(line) for line in _lines(control, 2)]
                 control.sendall(b'{"socket": 4}\n')
                 answer, handed, _flags, _from = socket.recv_fds(control, 4096, 1)
                 started.communicate(b"go on\n", timeout=30)
 
-    assert begun["started"]
+    assert begun == [{"here": True}, {"started": True, "closed": []}]
     assert json.loads(answer) == {"socket": True}
     assert len(handed) == 1
     os.close(handed[0])
     assert started.returncode == 7
+
+
+def _lines(control: socket.socket, most: int) -> list[bytes]:
+    heard = b""
+    while heard.count(b"\n") < most:
+        heard += control.recv(4096)
+    return heard.splitlines()
 
 
 @pytest.fixture(params=["docker", "podman"])
