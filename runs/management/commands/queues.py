@@ -41,7 +41,7 @@ class Command(Door):
             ],
         }
         lines = [
-            f"{queue.value:>8}: {found.waiting} waiting, {found.running} running, {takers[queue]} workers"
+            f"{queue.value:>8}: {found.waiting} waiting, {found.running} running, taken by {takers[queue]}"
             for queue, found in steps.items()
         ]
         self.answer(document, text="\n".join(lines))
