@@ -190,7 +190,7 @@ def _secret_key(folder: Path) -> str:
         if len(given) < 50 or len(set(given)) < 5 or given.startswith("django-insecure-"):
             raise ImproperlyConfigured(
                 "PROOFROOM_SECRET_KEY must be at least 50 random characters; leave it out and one is made, or "
-                """make one with: python -c "import secrets; print(secrets.token_urlsafe(50))"."""
+                "take what this prints: openssl rand -base64 48."
             )
         return given
     path = folder / "secret_key"

@@ -180,6 +180,7 @@ def _sent(client: Client, door: Door) -> Any:
 
 
 def _name(place: Place) -> str:
-    if place.route == "admin/logout/":
-        return "sign_out"
+    own = {"admin/logout/": "sign_out", "admin/password_change/": "admin_password"}
+    if place.route in own:
+        return own[place.route]
     return "admin" if place.route.startswith("admin/") else place.name or place.route

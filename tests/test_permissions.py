@@ -96,6 +96,7 @@ APART: Mapping[str, str] = {
     "sign_in": "for everybody",
     "sign_out": "for everybody; it would end the walk",
     "admin_sign_in": "leads to the sign-in page",
+    "admin_password": "leads to the page of the own password",
     # What these need is checked in tests of their own.
     "annotation:take": "for the annotators of a campaign, whatever their roles: tests/annotation/test_queue.py",
     "POST /api/v1/campaigns/{campaign_id}/take": "the same",
