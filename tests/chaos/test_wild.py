@@ -88,7 +88,7 @@ def prepared_zoo(tmp_path_factory) -> Iterator[Zoo]:
     with socket.create_server(("127.0.0.1", 0)) as door:
         facts = {
             "pid_namespace": str(Path("/proc/self/ns/pid").readlink()),
-            "names": ["manage.py", "keeper.py", "chrom", "python"],
+            "names": ["manage.py", "keeper.py", "chrom", "celery"],
             "pids": [],
             "ports": [door.getsockname()[:2]],
             "own_files": [str(treasure)],
