@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import copy_context
 from datetime import datetime, timedelta
 
@@ -33,15 +33,26 @@ log = logging.getLogger(__name__)
 stopping = threading.Event()
 """Set when this process is to end: stages give up soon and their trials go on elsewhere."""
 
+type Keeper = Callable[[Trial, str, timedelta], AbstractContextManager[Claim]]
+"""Keeps a claim of a trial for a worker, by leases of so long, and gives it back at the end."""
+
 MOST_ATTEMPTS = 3
 FIRST_WAIT = timedelta(seconds=4)
 
 
-def advance(trial_id: int, *, toolbox: Toolbox, worker: str, queues: frozenset[Queue] = EVERY) -> bool:
+def advance(
+    trial_id: int,
+    *,
+    toolbox: Toolbox,
+    worker: str,
+    queues: frozenset[Queue] = EVERY,
+    held: Keeper | None = None,
+) -> bool:
     """Work on a trial until it ends, pauses, is lost or needs another queue; False where it was not ours.
 
     Trouble of the bench is tried again after a growing wait and then pauses the trial; an
-    unexpected exception is treated so as well and raised again, so that it is seen.
+    unexpected exception is treated so as well and raised again, so that it is seen. `held` keeps the claim
+    alive: by the clock on the wall, unless a simulation brings its own.
     """
     trial = Trial.objects.select_related("run", "task").filter(pk=trial_id).first()
     lease = timedelta(seconds=settings.LEASE_SECONDS)
@@ -51,7 +62,7 @@ def advance(trial_id: int, *, toolbox: Toolbox, worker: str, queues: frozenset[Q
         return False
     with (
         log_words(run=trial.run_id, trial=trial.pk),
-        _held(trial, worker=worker, lease=lease) as claim,
+        (held or _held)(trial, worker, lease) as claim,
     ):
         if trial.claimed_by:
             log.warning("The lease of %s ran out; the trial goes on here.", trial.claimed_by)
@@ -201,7 +212,7 @@ def _note_trouble(trial: Trial, *, claim: Claim, sentence: str) -> None:
 
 
 @contextmanager
-def _held(trial: Trial, *, worker: str, lease: timedelta) -> Iterator[Claim]:
+def _held(trial: Trial, worker: str, lease: timedelta) -> Iterator[Claim]:
     """Keep the claim alive from a thread of its own, and give it back at the end."""
     lost, done = threading.Event(), threading.Event()
 
