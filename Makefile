@@ -63,7 +63,7 @@ lock: ## lock the newest allowed versions of every dependency (needs uv)
 	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.12 --generate-hashes --no-header --quiet --output-file requirements.lock
 	uv pip compile --group pyproject.toml:node --upgrade --universal --python-version 3.12 --generate-hashes --no-header --quiet --output-file requirements-node.lock
 
-bench: setup ## measure speed
+bench: setup ## measure speed; ARGS="load --seconds 300", ARGS=simulator or ARGS=growth for one at length
 	@$(PYTHON) -m performance $(ARGS)
 
 soak: setup ## repeat what chance decides until it shows: deaths, full disks, wild agents, odd requests and files (an hour); ARGS=400 for fewer runs
@@ -71,6 +71,8 @@ soak: setup ## repeat what chance decides until it shows: deaths, full disks, wi
 	@PROOFROOM_FUZZ_MINUTES=5 $(PYTHON) -m pytest -q -n 0 tests/fuzz
 	@PROOFROOM_WHOLE_DEMO=1 $(PYTHON) -m pytest -q -n 0 tests/whole/test_demo.py
 	@$(PYTHON) -m performance.coverage $(ARGS)
+	@$(PYTHON) -m performance.simulator --seconds 600
+	@$(PYTHON) -m performance.growth --most 1000000
 
 clean: ## remove the environment and every cache; the database and its files stay
 	@rm -rf .venv .venv.lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage staticfiles

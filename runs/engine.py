@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import copy_context
 from datetime import timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection, transaction
@@ -37,6 +38,9 @@ log = logging.getLogger(__name__)
 stopping = threading.Event()
 """Set when this process is to end: stages give up soon and their trials go on elsewhere."""
 
+type Keeper = Callable[[Trial, str, timedelta], AbstractContextManager[Claim]]
+"""Keeps a claim of a trial for a worker, by leases of so long, and gives it back at the end."""
+
 MOST_ATTEMPTS = 3
 FIRST_WAIT = timedelta(seconds=4)
 
@@ -48,11 +52,13 @@ def advance(
     worker: str,
     queues: frozenset[Queue] = EVERY,
     clock: Clock = database_now,
+    held: Keeper | None = None,
 ) -> bool:
     """Work on a trial until it ends, pauses, is lost or needs another queue; False where it was not ours.
 
     Trouble of the bench is tried again after a growing wait and then pauses the trial; an
-    unexpected exception is treated so as well and raised again, so that it is seen.
+    unexpected exception is treated so as well and raised again, so that it is seen. `held` keeps the claim
+    alive: by the clock on the wall, unless a simulation brings its own.
     """
     trial = Trial.objects.select_related("run", "task").filter(pk=trial_id).first()
     lease = timedelta(seconds=settings.LEASE_SECONDS)
@@ -62,7 +68,7 @@ def advance(
         return False
     with (
         log_words(run=trial.run_id, trial=trial.pk),
-        _held(trial, worker=worker, lease=lease, clock=clock) as claim,
+        (held or partial(_held, clock=clock))(trial, worker, lease) as claim,
     ):
         if trial.claimed_by:
             log.warning("The lease of %s ran out; the trial goes on here.", trial.claimed_by)
@@ -217,7 +223,7 @@ def _note_trouble(trial: Trial, *, claim: Claim, clock: Clock, sentence: str) ->
 
 
 @contextmanager
-def _held(trial: Trial, *, worker: str, lease: timedelta, clock: Clock) -> Iterator[Claim]:
+def _held(trial: Trial, worker: str, lease: timedelta, *, clock: Clock) -> Iterator[Claim]:
     """Keep the claim alive from a thread of its own, and give it back at the end."""
     lost, done = threading.Event(), threading.Event()
 
