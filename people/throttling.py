@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Max, Sum
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpRequest
 
 WEIGHTS = (1, 5, 10)
 """How many times the limit is allowed: one name from one address, one name from anywhere, one address.
@@ -64,6 +64,8 @@ def locked_until(request: HttpRequest, username: str) -> datetime | None:
     """Return until when this name cannot be signed in from here; None where it can."""
     if not getattr(request, "axes_locked_out", False):
         return None
+    # The page says it: the library's middleware, which knows no pages, has nothing left to answer.
+    request.axes_locked_out = False  # type: ignore[attr-defined]
     circles = Throttle().circles(request, {"username": username})
     full = [
         circle.newest + settings.AXES_COOLOFF_TIME
@@ -93,10 +95,3 @@ def client_address(request: HttpRequest) -> str:
             return str(address.ipv4_mapped)
         return str(ipaddress.ip_network((address, 64), strict=False).network_address)
     return NOWHERE
-
-
-def as_answered(
-    request: HttpRequest, answer: HttpResponse, credentials: Mapping[str, Any] | None = None
-) -> HttpResponse:
-    """Leave the answer as the page made it: it says the sentence already."""
-    return answer

@@ -439,7 +439,6 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "username", "ip_address"]
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_CLIENT_IP_CALLABLE = "people.throttling.client_address"
-AXES_LOCKOUT_CALLABLE = "people.throttling.as_answered"
 # The log of the site says who signed in.
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False

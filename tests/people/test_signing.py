@@ -6,11 +6,12 @@ import re
 from datetime import timedelta
 
 import pytest
+from asgiref.sync import async_to_sync
 from axes.models import AccessAttempt
 from django.conf import settings as site
 from django.contrib.auth.models import User
 from django.db.models import F
-from django.test import Client, RequestFactory
+from django.test import AsyncClient, Client, RequestFactory
 
 from people.models import AuditEntry
 from people.throttling import client_address
@@ -57,6 +58,18 @@ def test_after_three_wrong_passwords_the_right_one_waits_and_is_told_until_when(
         assert re.search(r"Too many wrong tries\. Try again after \d\d:\d\d \(UTC\)", answer.content.decode())
         assert 0 < int(answer["Retry-After"]) <= 15 * 60
     assert "__Host-session" not in right.cookies
+
+
+def test_the_server_that_is_used_answers_a_locked_door_like_the_one_of_tests(settings, somebody):
+    # The library's middleware answers otherwise under ASGI.
+    settings.SITE_HOST = "testserver"
+
+    async def answers() -> list[int]:
+        client = AsyncClient()
+        form = {"username": "somebody", "password": "wrong"}
+        return [(await client.post("/sign-in/", form)).status_code for _ in range(4)]
+
+    assert async_to_sync(answers)() == [200, 200, 429, 429]
 
 
 def test_after_the_wait_the_right_password_signs_in(somebody):
