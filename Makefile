@@ -69,7 +69,7 @@ bench: setup ## measure speed; ARGS="load --seconds 300", ARGS=simulator or ARGS
 soak: setup ## repeat what chance decides until it shows: deaths, full disks, wild agents, odd requests and files (an hour); ARGS=400 for fewer runs
 	@PROOFROOM_CHAOS=3 $(PYTHON) -m pytest -q -n 0 tests/chaos tests/hostile
 	@PROOFROOM_FUZZ_MINUTES=5 $(PYTHON) -m pytest -q -n 0 tests/fuzz
-	@PROOFROOM_WHOLE_DEMO=1 $(PYTHON) -m pytest -q -n 0 tests/whole/test_demo.py
+	@PROOFROOM_WHOLE_DEMO=1 $(PYTHON) -m pytest -q -n 0 tests/whole/test_demo.py tests/whole/test_backup.py tests/scale/test_asuka.py
 	@$(PYTHON) -m performance.coverage $(ARGS)
 	@$(PYTHON) -m performance.simulator --seconds 600
 	@$(PYTHON) -m performance.growth --most 1000000
