@@ -37,6 +37,8 @@ ACTS: Mapping[str, str] = {
     "reveal": "revealed what blindness hides",
     "export": "exported",
     "import": "imported",
+    "backup": "backed the site up",
+    "restore": "restored the site from a backup",
     "launch": "launched a run",
     "cancel": "cancelled a run",
     "retry": "continued a run",
