@@ -78,7 +78,7 @@ def _check(durations: Durations, *, seconds: float) -> bool:
         spread=durations.spread,
         seed=durations.seed,
         failing=0.05,
-        worker_life=3 * 3600.0,
+        worker_life=3600.0,
     )
     kept: list[Simulation] = []
     for number in CHECKED_WORKERS:

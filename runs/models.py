@@ -131,14 +131,14 @@ class Trial(models.Model):
             is_ready(now),
             pk=self.pk,
             state__in=OPEN_TRIALS,
-            run__in=_not_cancelled(),
+            run__in=_not_cancelled(self.run_id),
         ).update(claimed_by=worker, claimed_until=now + lease)
         return taken == 1
 
     def extend(self, *, worker: str, now: datetime, lease: timedelta) -> bool:
         """Keep the claim alive; False once it was lost, cancelled or taken over."""
         kept = Trial.objects.filter(
-            pk=self.pk, claimed_by=worker, state__in=OPEN_TRIALS, run__in=_not_cancelled()
+            pk=self.pk, claimed_by=worker, state__in=OPEN_TRIALS, run__in=_not_cancelled(self.run_id)
         ).update(claimed_until=now + lease)
         return kept == 1
 
@@ -420,10 +420,11 @@ class RunEvent(models.Model):
         return self.text
 
 
-def _not_cancelled() -> models.QuerySet[Run]:
+def _not_cancelled(run_id: int) -> models.QuerySet[Run]:
     # Not a join: Django would put the whole condition into `id IN (SELECT ...)`, which PostgreSQL
     # does not look at again after it waited for another worker's update, so that both would win.
-    return Run.objects.filter(cancelled_at=None)
+    # Of this run alone: a list of all that were not cancelled would grow with every run.
+    return Run.objects.filter(pk=run_id, cancelled_at=None)
 
 
 def level_of_trial(trial_id: int) -> SandboxLevel:

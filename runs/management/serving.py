@@ -19,6 +19,8 @@ LISTENER = "PROOFROOM_LISTENER"
 # A browser keeps 180 cookies of 4 KiB a domain. Previews' scripts may set them all for the site's own, and
 # only a request that is read can be answered with their end.
 LARGEST_HEAD = 1 << 20
+# Longer than proxies keep an idle connection (60 s is common), so that none sends a request into a closed one.
+KEPT_SECONDS = 75
 
 
 class PortTaken(OSError):
@@ -69,6 +71,7 @@ def run_server(bound: socket.socket, *, with_worker: bool) -> None:
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=int(shutdown.seconds_for(0.4)),
+            timeout_keep_alive=KEPT_SECONDS,
             ws="websockets-sansio",
             proxy_headers=False,
             server_header=False,
