@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from people import audit, tokens
+from people.hiding import hidden_runs
 from people.models import ApiToken, AuditEntry, Preferences
 from people.roles import roles_now
 
@@ -83,6 +84,10 @@ class AuditEntryAdmin(_AuditAdmin):
     search_fields = ["username", "subject"]
     date_hierarchy = "at"
     show_full_result_count = False
+
+    def has_view_permission(self, request: Any, obj: AuditEntry | None = None) -> bool:
+        """Only who is not blind at the moment may read who gave which mark."""
+        return super().has_view_permission(request, obj) and not hidden_runs(request.user)
 
     def has_add_permission(self, request: Any) -> bool:
         """Nobody writes into the log by hand."""

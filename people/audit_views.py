@@ -20,6 +20,7 @@ from django.views.decorators.http import require_safe
 
 from people import audit
 from people.audit import ACTS, Wanted
+from people.hiding import RunHidden, hidden_runs, require_shown
 from people.models import AuditEntry
 from people.roles import admins_only
 
@@ -35,6 +36,7 @@ _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n")
 @require_safe
 def log(request: HttpRequest) -> HttpResponse:
     """List entries, newest first; `before=N` goes on below entry N. Who reads it is written down as well."""
+    _refuse_who_is_blind(request)
     wanted, problems = _wanted(request)
     audit.note_once(request.user, "log_read", "log")
     before = _key(request.GET.get("before", ""))
@@ -62,6 +64,7 @@ def log(request: HttpRequest) -> HttpResponse:
 @require_safe
 def export(request: HttpRequest) -> HttpResponseBase:
     """The same entries as a CSV file, all of them, oldest last; that it was taken is written down first."""
+    _refuse_who_is_blind(request)
     wanted, _ = _wanted(request)
     audit.note(request.user, "export", "log", kind="csv")
     lines = _lines(wanted)
@@ -70,6 +73,21 @@ def export(request: HttpRequest) -> HttpResponseBase:
     answer = StreamingHttpResponse(sent, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="log-{timezone.now():%Y-%m-%d}.csv"'
     return answer
+
+
+def _refuse_who_is_blind(request: HttpRequest) -> None:
+    """Keep the log from an administrator who marks blind: it tells who gave which mark, of everything."""
+    hidden = hidden_runs(request.user)
+    if not hidden:
+        return
+    try:
+        require_shown(request.user, min(hidden))
+    except RunHidden as refusal:
+        raise RunHidden(
+            f"The log tells of what is hidden from you. {refusal}",
+            way_on=refusal.way_on,
+            way_on_words=refusal.way_on_words,
+        ) from None
 
 
 def _lines(wanted: Wanted) -> Iterator[bytes]:

@@ -22,7 +22,10 @@ from annotation.vocabulary import Centre, PictureSource
 from benchmark import blobs
 from benchmark.models import Benchmark, Criterion, RecordedWorkspace, Task, TaskFile
 from benchmark.rules.vocabulary import Mark
+from people import tokens
+from people.models import ApiToken
 from people.roles import SiteRole
+from people.tokens import TokenScope
 from runs.models import (
     Deployment,
     Evidence,
@@ -90,6 +93,8 @@ def made(*, centre: Centre = Centre.EVIDENCE) -> World:
     item = Item.objects.filter(campaign=blind).order_by("pk")[0]
     Adjudication.objects.create(item=item, number=1, by=outside, mark=Mark.PASS, note=f"{PEER} settles it")
     Comment.objects.create(campaign=blind, item=item, author=outside, text=f"{PEER} among leads")
+    tokens.make(peer, name=PEER, scopes=[TokenScope.READ], days=7, now=timezone.now())
+    tokens.make(annotator, name="my own", scopes=[TokenScope.READ], days=7, now=timezone.now())
     return World(
         blind=blind,
         run=run,
@@ -121,6 +126,7 @@ def walk() -> Walk:
             "evidence_id": [ids(Evidence)[0], Evidence.objects.latest("pk").pk],
             "file_id": ids(TaskFile, 2),
             "host_key": ["p-nowhere"],
+            "identity_id": [1],
             "item_id": [pks[0] for pks in _grouped(Item.objects.values_list("campaign_id", "pk")).values()],
             "key": sorted(set(Task.objects.values_list("key", flat=True)))[:2],
             "kind": [kind.value for kind in ExportKind],
@@ -129,6 +135,7 @@ def walk() -> Walk:
             "number": [1],
             "picture_id": ids(apps.get_model("annotation", "Picture")),
             "run_id": ids(Run),
+            "token_id": ids(ApiToken),
             "trial_id": ids(Trial),
             "which": ["build", "server"],
         },

@@ -13,6 +13,7 @@ from annotation.blindness import CannotReveal, StillBlind
 from annotation.models import Annotation, Assignment, Campaign
 from benchmark.rules.vocabulary import Mark
 from people.models import AuditEntry
+from people.roles import SiteRole
 from runs.models import Run
 from runs.visibility import visible_runs
 from tests import campaigns
@@ -247,3 +248,18 @@ def test_a_lead_reveals_for_somebody_and_both_names_are_kept(run):
 
     entry = AuditEntry.objects.get(act="reveal")
     assert (entry.username, entry.details["annotator"]) == ("lead", owner.pk)
+
+
+def test_an_administrator_who_marks_blind_is_refused_the_log_until_everything_is_shown():
+    boss = campaigns.person("boss", SiteRole.ANNOTATOR, is_staff=True, is_superuser=True)
+    run = campaigns.run(campaigns.benchmark())
+    mine = campaigns.taken(campaigns.planned(run, annotators=[boss]), by=boss)
+    client = Client(headers={"host": settings.SITE_HOST})
+    client.force_login(boss)
+    places = ["/log/", "/log/export/", "/admin/people/auditentry/"]
+
+    while_blind = [client.get(place).status_code for place in places]
+    client.post(f"/annotation/{mine.pk}/reveal/", {"reason": "I have to read the log"})
+
+    assert while_blind == [403, 403, 403]
+    assert [client.get(place).status_code for place in places] == [200, 200, 200]
