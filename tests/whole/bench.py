@@ -53,6 +53,8 @@ class Bench:
                 stderr=out,
                 env=self._environment(),
                 cwd=ROOT,
+                # Where a shell started the tests in the background, all of them would ignore Ctrl-C.
+                preexec_fn=_heed_ctrl_c,  # noqa: PLW1509 - it takes no lock
             )
         self.started.append(started)
         return started
@@ -161,3 +163,7 @@ class Bench:
         if self.server.stdout is not None:
             self.server.stdout.close()
         self.server = None
+
+
+def _heed_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
