@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import schemathesis
 from django.conf import settings
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -43,8 +45,14 @@ OPERATIONS = {
 
 
 @pytest.fixture
-def site() -> api_world.Site:
-    return api_world.made()
+def site() -> Iterator[api_world.Site]:
+    made = api_world.made()
+    # As Django's own client does: the test's transaction must outlive each of its requests.
+    for moment in (request_started, request_finished):
+        moment.disconnect(close_old_connections)
+    yield made
+    for moment in (request_started, request_finished):
+        moment.connect(close_old_connections)
 
 
 def cases(label: str, site: api_world.Site) -> st.SearchStrategy[Any]:
