@@ -174,6 +174,7 @@ def _folder_of(package: str) -> Path:
     return Path(spec.origin).parent
 
 
+_NINJA = _folder_of("ninja")
 DATA_DIR = _folder("PROOFROOM_DATA_DIR", BASE_DIR / "var")
 SECRET_KEY = _secret_key(DATA_DIR)
 DEBUG = _flag("PROOFROOM_DEBUG", default=False)
@@ -230,7 +231,7 @@ LOGOUT_REDIRECT_URL = "sign_in"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates", _folder_of("ninja") / "templates"],
+        "DIRS": [BASE_DIR / "templates", _NINJA / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -264,9 +265,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = _folder("PROOFROOM_STATIC_DIR", DATA_DIR / "static")
-STATICFILES_DIRS = [
-    folder for folder in (BASE_DIR / "static", _folder_of("ninja") / "static") if folder.is_dir()
-]
+STATICFILES_DIRS = [folder for folder in (BASE_DIR / "static", _NINJA / "static") if folder.is_dir()]
 WHITENOISE_USE_FINDERS = True
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
