@@ -15,12 +15,13 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
 
     Of a link, the file it leads to is written. Raises OSError.
     """
-    target = target.resolve()
+    # Before links are followed: where /dev/stdout leads, a pipe, has no path of its own.
     if target.exists() and not target.is_file():
         # A device such as /dev/null has a place of its own: root would replace it for everybody.
         with target.open("wb") as out:
             yield out
         return
+    target = target.resolve()
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as out:

@@ -297,6 +297,7 @@ def _blob_store(name: str, endpoint_name: str, *, folder: Path) -> dict[str, Any
     return {"BACKEND": "benchmark.s3_blobs.S3Blobs", "OPTIONS": options}
 
 
+_NINJA = _folder_of("ninja")
 DATA_DIR = _folder("PROOFROOM_DATA_DIR", BASE_DIR / "var")
 SECRET_KEY = _secret_key(DATA_DIR)
 DEBUG = _flag("PROOFROOM_DEBUG", default=False)
@@ -359,7 +360,7 @@ LOGOUT_REDIRECT_URL = "sign_in"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates", _folder_of("ninja") / "templates"],
+        "DIRS": [BASE_DIR / "templates", _NINJA / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -450,9 +451,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = _folder("PROOFROOM_STATIC_DIR", DATA_DIR / "static")
-STATICFILES_DIRS = [
-    folder for folder in (BASE_DIR / "static", _folder_of("ninja") / "static") if folder.is_dir()
-]
+STATICFILES_DIRS = [folder for folder in (BASE_DIR / "static", _NINJA / "static") if folder.is_dir()]
 WHITENOISE_USE_FINDERS = True
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
