@@ -127,6 +127,7 @@ class _Scene:
         from benchmark.rules.planning import next_step
         from runs import engine, history, workers
         from runs.models import Trial
+        from runs.queues import Queue
 
         client = Client(HTTP_HOST=settings.SITE_HOST)
         client.force_login(self._reader)
@@ -148,6 +149,9 @@ class _Scene:
         finished = Trial.objects.filter(run=self._model).order_by("pk")[0]
         return {
             "find the next trial": lambda: workers.open_trials(now=timezone.now(), at_most=1),
+            "find one for a judge": lambda: workers.open_trials(
+                now=timezone.now(), at_most=1, queues=frozenset({Queue.JUDGE})
+            ),
             "free claims of the dead": workers.release_claims_of_the_dead,
             "claim and release": claimed,
             "next step of a trial": lambda: next_step(recipe, history.trial_record(trial)),

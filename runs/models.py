@@ -68,6 +68,10 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-pk"]
+        # The few that are not over, among all there ever were: each sweep of each worker asks for them.
+        indexes = [
+            models.Index(fields=["id"], name="run_not_over", condition=models.Q(finished_at__isnull=True))
+        ]
 
     def __str__(self) -> str:
         return f"Run {self.pk}"
@@ -114,8 +118,15 @@ class Trial(models.Model):
         ordering = ["run", "task__position", "repeat"]
         constraints = [models.UniqueConstraint(fields=["run", "task", "repeat"], name="trial_once_a_repeat")]
         indexes = [
-            models.Index(fields=["state", "claimed_until"], name="trial_open"),
+            # Only the claimed: of an index that held all, a planner without a histogram believes that half
+            # the table must be read.
+            models.Index(
+                fields=["claimed_until"],
+                name="trial_claimed",
+                condition=models.Q(claimed_until__isnull=False),
+            ),
             models.Index(fields=["run", "state", "id"], name="trial_of_run"),
+            models.Index(fields=["run", "state", "stage", "id"], name="trial_in_queue"),
         ]
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -70,11 +70,12 @@ def open_trials(
     Its cost follows the runs that are not over and the trials at work, never the trials there are.
     """
     wanted = Trial.objects.filter(is_free(now), is_ready(now))
-    if queues != EVERY:
-        wanted = wanted.filter(stage__in=stages_of(queues))
+    stages = None if queues == EVERY else stages_of(queues)
+    of_queues = wanted if stages is None else wanted.filter(stage__in=stages)
     runs = Run.objects.filter(
-        Exists(wanted.filter(run=OuterRef("pk"), state__in=OPEN_TRIALS)),
+        Exists(of_queues.filter(run=OuterRef("pk"), state__in=OPEN_TRIALS)),
         cancelled_at=None,
+        finished_at=None,
         state__in=UNFINISHED_RUNS,
     ).order_by("pk")
     if run_id is not None:
@@ -84,7 +85,7 @@ def open_trials(
     for pk in sorted(runs.values_list("pk", flat=True), key=lambda pk: (at_work.get(pk, 0), pk)):
         if len(found) == at_most:
             break
-        found += _first_of_run(wanted.filter(run=pk), at_most=at_most - len(found))
+        found += _first_of_run(wanted.filter(run=pk), stages=stages, at_most=at_most - len(found))
     return found
 
 
@@ -94,13 +95,15 @@ def _at_work(now: datetime) -> dict[int, int]:
     return dict(claimed.values_list("run_id").annotate(Count("pk")))
 
 
-def _first_of_run(wanted: QuerySet[Trial], *, at_most: int) -> list[OpenTrial]:
-    # A question for each state: only so does the index give them in order, however many there are.
-    rows = [
-        row
-        for state in OPEN_TRIALS
-        for row in wanted.filter(state=state).order_by("pk").values_list("pk", "stage")[:at_most]
-    ]
+def _first_of_run(
+    wanted: QuerySet[Trial], *, stages: Collection[str] | None, at_most: int
+) -> list[OpenTrial]:
+    # A question for each state, and for each stage where only some are wanted: only so does an index
+    # give them in order, however many there are.
+    groups = [wanted.filter(state=state) for state in OPEN_TRIALS]
+    if stages is not None:
+        groups = [group.filter(stage=stage) for group in groups for stage in stages]
+    rows = [row for group in groups for row in group.order_by("pk").values_list("pk", "stage")[:at_most]]
     return [OpenTrial(pk=pk, queue=queue_of(stage)) for pk, stage in sorted(rows)[:at_most]]
 
 

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from benchmark.rules.vocabulary import TrialState
+from benchmark.rules.vocabulary import RunState, TrialState
 from runs import workers
 from runs.models import Run, Trial
+from runs.queues import EVERY, Queue
 from tests import make
 
 LEASE = timedelta(seconds=30)
@@ -134,3 +136,39 @@ def test_of_four_threads_one_claims_a_trial():
 
         trial.refresh_from_db()
         assert won == [trial.claimed_by]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("queues", [EVERY, frozenset({Queue.JUDGE})])
+def test_what_is_open_is_found_by_an_index_however_many_trials_are_over(queues):
+    if connection.vendor != "sqlite":
+        pytest.skip("reads the plan as SQLite words it")
+    done, unfinished = make.run(), make.run()
+    task = done.trials.get().task
+    Trial.objects.bulk_create(
+        Trial(run=done, task=task, repeat=number, state=TrialState.FINISHED) for number in range(2, 1500)
+    )
+    Run.objects.bulk_create(_finished_copies(done, 100))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+    with CaptureQueriesContext(connection) as asked:
+        found = workers.open_trials(now=timezone.now(), at_most=1, queues=queues)
+        workers.release_claims_of_the_dead()
+
+    assert bool(found) == (queues == EVERY), unfinished
+    with connection.cursor() as cursor:
+        for query in list(asked.captured_queries):
+            cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")
+            scans = [row[3] for row in cursor.fetchall() if row[3].startswith("SCAN")]
+            # The index of runs that are not over holds nothing else, so all of it may be read.
+            assert scans in ([], ["SCAN runs_run USING INDEX run_not_over"]), query["sql"]
+
+
+def _finished_copies(run: Run, count: int) -> list[Run]:
+    copies = []
+    for _ in range(count):
+        copy = Run.objects.get(pk=run.pk)
+        copy.pk, copy.state, copy.finished_at = None, RunState.FINISHED, timezone.now()
+        copies.append(copy)
+    return copies
