@@ -68,6 +68,8 @@ HARMLESS = {
     *("ignore_the_end", "bind_foreign_ports", "kill_by_name", "daemonise"),
     *("flood_the_output", "link_out_of_the_workspace"),
 }
+# What these leave cannot be stored, so nobody judges it: a person decides, and no mark is given.
+UNJUDGED = {"fill_the_disk": "The workspace of round 1 was not stored."}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,15 +128,23 @@ def launched(bench: Bench, key: str, command: str, *, seconds: int) -> str:
     return str(bench.json("launch", key, *words)["run"])
 
 
-def check_neighbours(zoo: Zoo, wild: str, *, expected: world.Expected, is_harmless: bool) -> None:
-    """A tame run beside the wild one ends as ever; the wild one ends too."""
+def check_neighbours(
+    zoo: Zoo, wild: str, *, expected: world.Expected, is_harmless: bool, paused_because: str = ""
+) -> None:
+    """A tame run beside the wild one ends as ever; the wild one ends too, or pauses for the reason given."""
     bench = zoo.bench
     tame = world.launched(bench)
 
     assert bench.json("work") == {"stopped": False}
 
-    for run in (tame, wild):
-        assert bench.rows(FINISHED, run), bench.json("show", run)
+    assert bench.rows(FINISHED, tame), bench.json("show", tame)
+    if paused_because:
+        ((trouble,),) = bench.rows(
+            "select trouble from runs_trial where run_id = ? and state = 'paused'", wild
+        )
+        assert paused_because in trouble
+    else:
+        assert bench.rows(FINISHED, wild), bench.json("show", wild)
     assert numbers(bench, tame) == expected[1]
     if is_harmless:
         assert numbers(bench, wild) == expected[1]
@@ -149,7 +159,13 @@ def check_neighbours(zoo: Zoo, wild: str, *, expected: world.Expected, is_harmle
 def test_an_agent_that_misbehaves_changes_no_number_of_another_run(zoo, expected, act):
     wild = launched(zoo.bench, "wild-agent", f"{PYTHON} data/wild.py agent {act}", seconds=AGENTS[act])
 
-    check_neighbours(zoo, wild, expected=expected, is_harmless=act in HARMLESS)
+    check_neighbours(
+        zoo,
+        wild,
+        expected=expected,
+        is_harmless=act in HARMLESS,
+        paused_because=UNJUDGED.get(act, ""),
+    )
 
 
 @in_soak
