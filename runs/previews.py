@@ -10,10 +10,9 @@ from typing import Any
 from django.conf import settings
 
 from benchmark import snapshots
-from benchmark.models import Task
 from runs.adapters.previews import MachinePlaces, Preview, PreviewManager, PreviewProxy, PreviewState
 from runs.isolation import NoSandbox, SandboxChoice, SandboxLevel, level_for
-from runs.models import Round
+from runs.models import Round, Trial
 from runs.sandbox_looks import look
 from runs.sandboxing import site_choice
 from runs.standard_tools import standard_toolbox
@@ -39,7 +38,8 @@ def start(round_: Round, *, owner: int, purpose: str = "trial") -> Preview:
 
     `purpose` keeps previews apart that must not share storage, such as those of two assignments.
     """
-    deploy, level = Task.objects.values_list("deploy", "trials__run__sandbox").get(trials=round_.trial_id)
+    # From the trial: its task may have many others, in runs of other levels.
+    deploy, level = Trial.objects.values_list("task__deploy", "run__sandbox").get(pk=round_.trial_id)
     return manager().start(
         partial(snapshots.restore, round_.snapshot),
         deploy,

@@ -7,6 +7,7 @@ sizes in bytes.
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import stat
 import time
@@ -104,6 +105,11 @@ class Watch:
         for name, number in (("file_size", signal.SIGXFSZ), ("cpu", signal.SIGXCPU)):
             if signal_number == number and name in self._limits:
                 return _hit(name, self._limits[name], self._limits[name])
+        if "memory" in self._limits:
+            # A process that grew and died between two looks; children that were waited for are counted too.
+            highest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+            if highest > self._limits["memory"]:
+                return _hit("memory", self._limits["memory"], highest)
         if "file_size" in self._limits:
             _total, largest = _sizes(self._roots)
             if largest >= self._limits["file_size"]:
@@ -134,6 +140,8 @@ class Watch:
             used = sum(_proportional(process) for process in tree)
         if used <= limit and self._free_at_first - _available_memory() > limit - used:
             used += _unnamed_bytes(tree, elsewhere_than=self._devices)
+        # What one process held between two looks: it may have been refused more, given all back and lived on.
+        used = max(used, *(_highest(process) for process in tree), 0)
         self.peak_memory = max(self.peak_memory, used)
         return _hit("memory", limit, used) if used > limit else None
 
@@ -184,6 +192,14 @@ def _proportional(process: Process) -> int:
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
     return 0 if process.is_over else process.resident
+
+
+def _highest(process: Process) -> int:
+    """Return the most bytes that a process ever held at once, pages of mapped files included."""
+    for line in content(f"/proc/{process.pid}/status").splitlines():
+        if line.startswith(b"VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
 
 
 def _available_memory() -> int:
