@@ -26,6 +26,7 @@ from people.roles import admins_only
 
 ENTRIES_A_PAGE = 100
 LONGEST_DETAIL = 300
+FIRST_YEAR, LAST_YEAR = 1970, 9998
 HIGHEST_KEY = 2**63 - 1
 COLUMNS = ("entry", "at", "who", "account", "act", "subject", "details")
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -156,7 +157,7 @@ def _wanted(request: HttpRequest) -> tuple[Wanted, list[str]]:
     problems = []
     for name in ("since", "until"):
         try:
-            days[name] = date.fromisoformat(asked[name]) if asked[name] else None
+            days[name] = _day(asked[name]) if asked[name] else None
         except ValueError:
             days[name] = None
             problems.append(f"{asked[name][:20]!r} is no day; write it as 2026-01-31. It was left out.")
@@ -168,6 +169,14 @@ def _wanted(request: HttpRequest) -> tuple[Wanted, list[str]]:
         until=days["until"],
     )
     return wanted, problems
+
+
+def _day(text: str) -> date:
+    """Return a day; raises ValueError for none, and for one whose midnights the calendar may not have."""
+    day = date.fromisoformat(text)
+    if not FIRST_YEAR <= day.year <= LAST_YEAR:
+        raise ValueError(text)
+    return day
 
 
 def _query(wanted: Wanted) -> str:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from axes.handlers.database import AxesDatabaseHandler
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models import Max, Sum
+from django.http import QueryDict
+from django.utils.crypto import salted_hmac
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -48,16 +51,46 @@ class Throttle(AxesDatabaseHandler):  # type: ignore[misc]
             found.append(Circle(filled=(row["failures"] or 0) // weight, newest=row["newest"]))
         return found
 
+    def user_login_failed(
+        self, sender: Any, credentials: Mapping[str, Any], request: HttpRequest | None = None, **more: Any
+    ) -> None:
+        """Count a failure, and keep nothing of the form: whatever its fields are called, passwords are typed there."""
+        if request is None:
+            super().user_login_failed(sender, credentials, request, **more)
+            return
+        asked, sent = request.GET, request.POST
+        # The library copies both into its table; the view goes on with what was sent.
+        request.GET = request.POST = QueryDict()
+        try:
+            super().user_login_failed(sender, credentials, request, **more)
+        finally:
+            request.GET, request.POST = asked, sent
+
     def user_logged_in(self, sender: Any, request: HttpRequest, user: Any, **more: Any) -> None:
         """Forget the failures of this name at this address, and no others.
 
         Somebody with an account of their own could otherwise clear an address between guesses.
         """
+        self.clean_expired_user_attempts(request, {"username": user.get_username()})
         narrow = self.filter_user_attempts(request, {"username": user.get_username()})[0]
         narrow.delete()
 
     def user_logged_out(self, sender: Any, request: HttpRequest, user: Any, **more: Any) -> None:
         """Nothing: the log of the site has it."""
+
+
+def counted_name(request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> str | None:
+    """Return under which name a failure is counted: an account's own, or a digest of what is nobody's name.
+
+    A name that nobody has may be a password in the wrong field, so it is not kept.
+    """
+    name = (credentials or {}).get("username")
+    if name is None:
+        return None
+    typed = str(name)
+    if "\0" not in typed and User.objects.filter(username=typed).exists():
+        return typed
+    return f"?{salted_hmac('people.throttling', typed, algorithm='sha256').hexdigest()[:32]}"
 
 
 def locked_until(request: HttpRequest, username: str) -> datetime | None:

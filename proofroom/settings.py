@@ -439,6 +439,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=_number("PROOFROOM_SIGN_IN_WAIT_MINUTES", 
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "username", "ip_address"]
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_USERNAME_CALLABLE = "people.throttling.counted_name"
 AXES_CLIENT_IP_CALLABLE = "people.throttling.client_address"
 # The log of the site says who signed in.
 AXES_DISABLE_ACCESS_LOG = True

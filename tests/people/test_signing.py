@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -9,6 +10,7 @@ from datetime import timedelta
 import pytest
 from asgiref.sync import async_to_sync
 from axes.models import AccessAttempt
+from django.apps import apps
 from django.conf import settings as site
 from django.contrib.auth.models import User
 from django.db import connection
@@ -123,6 +125,37 @@ def test_one_address_that_guesses_for_many_names_is_locked_for_all(somebody):
 
     assert tried(visitor(), password=PASSWORD).status_code == 429
     assert tried(visitor(ELSEWHERE), password=PASSWORD).status_code == 302
+
+
+def test_nothing_that_was_typed_is_kept_with_a_failure(somebody):
+    signed_in = visitor()
+    signed_in.force_login(somebody)
+    typed = {"old_password": "typed-old", "new_password1": "typed-new", "new_password2": "typed-new"}
+
+    for _ in range(2):
+        assert signed_in.post("/account/password/?next=typed-query", typed).status_code == 422
+    tried(visitor(), name="typed-name", password="typed-word")
+
+    kept = list(AccessAttempt.objects.values())
+    assert len(kept) == 2
+    assert "typed" not in str(kept)
+
+
+def test_failures_that_no_longer_count_go_when_somebody_signs_in(somebody):
+    tried(visitor(ELSEWHERE), name="nobody")
+    AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=16))
+
+    assert tried(visitor(), password=PASSWORD).status_code == 302
+
+    assert not AccessAttempt.objects.exists()
+
+
+def test_an_update_forgets_what_earlier_versions_kept():
+    AccessAttempt.objects.create(username="typed", post_data="new_password1=typed", failures_since_start=1)
+
+    importlib.import_module("people.migrations.0005_forget_what_was_typed").forget(apps, None)
+
+    assert not AccessAttempt.objects.exists()
 
 
 def test_an_account_of_ones_own_does_not_clear_guesses_at_others(somebody):
