@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 from django.conf import settings
 
 from benchmark import snapshots
-from runs.adapters.previews import MachinePlaces, Preview, PreviewManager, PreviewProxy, PreviewState
+from runs.adapters.machine_places import MachinePlaces
+from runs.adapters.previews import Preview, PreviewManager, PreviewProxy, PreviewState
 from runs.isolation import NoSandbox, SandboxChoice, SandboxLevel, level_for
 from runs.models import Round, Trial
 from runs.sandbox_looks import look
@@ -29,7 +31,10 @@ def manager() -> PreviewManager:
         per_owner=settings.PREVIEWS_PER_USER,
         at_once=settings.PREVIEWS_AT_ONCE,
         idle_seconds=settings.PREVIEW_IDLE_SECONDS,
-        places=MachinePlaces(scratch / "preview-places", most=settings.PREVIEWS_AT_ONCE),
+        # Where machines share the data folder, each has its own memory all the same.
+        places=MachinePlaces(
+            scratch / "preview-places" / f"on-{socket.gethostname()}", most=settings.PREVIEWS_AT_ONCE
+        ),
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runs.adapters.previews.machine import MachinePlaces
+from runs.adapters.machine_places import MachinePlaces
 from runs.adapters.previews.places import without_places
 from runs.adapters.previews.states import Preview, PreviewState
 from runs.adapters.previews.turns import Turn, go

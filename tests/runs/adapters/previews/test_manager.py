@@ -8,7 +8,8 @@ import time
 import pytest
 
 from runs.adapters.deployers import Limits, LocalDeployer
-from runs.adapters.previews import MachinePlaces, PreviewManager, PreviewState
+from runs.adapters.machine_places import MachinePlaces
+from runs.adapters.previews import PreviewManager, PreviewState
 from runs.adapters.sandboxes import ProcessSandbox, held_commands
 
 DIES = """
@@ -310,7 +311,7 @@ def test_who_comes_back_to_the_page_gets_the_free_place(manage):
 def test_several_processes_of_a_machine_share_its_places_and_a_dead_one_frees_its_own(manage, tmp_path):
     program = """
 import pathlib, sys, time
-from runs.adapters.previews import MachinePlaces
+from runs.adapters.machine_places import MachinePlaces
 print(MachinePlaces(pathlib.Path(sys.argv[1]), most=1).take(), flush=True)
 time.sleep(60)
 """
