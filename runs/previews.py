@@ -25,8 +25,6 @@ def manager() -> PreviewManager:
     """The previews of this process."""
     scratch = Path(settings.DATA_DIR) / "scratch"
     return PreviewManager(
-        # Never used as it is: each start names the deployer of its run's level.
-        standard_toolbox(SandboxLevel.BUBBLEWRAP).deployer,
         scratch=scratch / "previews",
         per_owner=settings.PREVIEWS_PER_USER,
         at_once=settings.PREVIEWS_AT_ONCE,

@@ -61,7 +61,6 @@ class PreviewManager:
 
     def __init__(
         self,
-        deployer: Deployer,
         *,
         scratch: Path,
         per_owner: int,
@@ -71,7 +70,6 @@ class PreviewManager:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`at_once` counts this process; `places` are those of the machine, shared by all processes."""
-        self._deployer = deployer
         self._scratch = scratch
         self._per_owner = per_owner
         self._at_once = at_once
@@ -90,11 +88,11 @@ class PreviewManager:
         *,
         key: str,
         owner: str,
-        deployer: Deployer | None = None,
+        deployer: Deployer,
     ) -> Preview:
         """Start a preview, or put it in the queue; the living one of that owner and key is returned again.
 
-        `deployer` is another one than usual, for what must be served at another level of isolation.
+        `deployer` is that of the level of isolation at which it must be served.
         """
         with self._lock:
             for entry in self._entries.values():
@@ -107,7 +105,7 @@ class PreviewManager:
                 key=key,
                 fill=fill,
                 deploy=deploy,
-                deployer=deployer or self._deployer,
+                deployer=deployer,
             )
             entry.asked_at = self._clock()
             self._arrivals += 1

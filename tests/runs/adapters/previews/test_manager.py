@@ -9,8 +9,9 @@ import pytest
 
 from runs.adapters.deployers import Limits, LocalDeployer
 from runs.adapters.machine_places import MachinePlaces
-from runs.adapters.previews import PreviewManager, PreviewState
+from runs.adapters.previews import PreviewState
 from runs.adapters.sandboxes import ProcessSandbox, held_commands
+from tests.runs.adapters.previews.one_level import OneLevel
 
 DIES = """
     import http.server, os, threading
@@ -33,7 +34,7 @@ def manage(tmp_path):
             sandbox=ProcessSandbox(), scratch=tmp_path / "s", cache=tmp_path / "c", limits=Limits(start=20)
         )
         limits = {"per_owner": 2, "at_once": 2, "idle_seconds": 60.0} | options
-        made.append(PreviewManager(deployer, scratch=tmp_path / "s", **limits))
+        made.append(OneLevel(deployer, scratch=tmp_path / "s", **limits))
         return made[-1]
 
     yield make
@@ -62,7 +63,7 @@ def test_preview_starts_in_the_background_and_runs(manage):
     manager = manage()
     began = time.monotonic()
 
-    preview = manager.start(page("one"), {}, key="round 1", owner="ada")
+    preview = manager.begin(page("one"), {}, key="round 1", owner="ada")
     immediate = time.monotonic() - began
     running = until(manager, preview, PreviewState.RUNNING)
 
@@ -75,7 +76,7 @@ def test_preview_starts_in_the_background_and_runs(manage):
 def test_host_key_is_long_and_random(manage):
     manager = manage(at_once=1)
 
-    keys = {manager.start(page("x"), {}, key=str(n), owner="ada").host_key for n in range(20)}
+    keys = {manager.begin(page("x"), {}, key=str(n), owner="ada").host_key for n in range(20)}
 
     assert len(keys) == 20
     # 128 bits in base32 are 26 letters.
@@ -85,9 +86,9 @@ def test_host_key_is_long_and_random(manage):
 def test_same_key_of_the_same_owner_is_one_preview(manage):
     manager = manage()
 
-    first = manager.start(page("one"), {}, key="round 1", owner="ada")
-    again = manager.start(page("one"), {}, key="round 1", owner="ada")
-    other = manager.start(page("one"), {}, key="round 1", owner="bob")
+    first = manager.begin(page("one"), {}, key="round 1", owner="ada")
+    again = manager.begin(page("one"), {}, key="round 1", owner="ada")
+    other = manager.begin(page("one"), {}, key="round 1", owner="bob")
 
     assert again.host_key == first.host_key
     assert other.host_key != first.host_key
@@ -95,9 +96,9 @@ def test_same_key_of_the_same_owner_is_one_preview(manage):
 
 def test_preview_beyond_the_cap_of_the_machine_waits_and_then_runs(manage):
     manager = manage(at_once=1, per_owner=5)
-    first = manager.start(page("1"), {}, key="1", owner="ada")
-    second = manager.start(page("2"), {}, key="2", owner="bob")
-    third = manager.start(page("3"), {}, key="3", owner="eve")
+    first = manager.begin(page("1"), {}, key="1", owner="ada")
+    second = manager.begin(page("2"), {}, key="2", owner="bob")
+    third = manager.begin(page("3"), {}, key="3", owner="eve")
     until(manager, first, PreviewState.RUNNING)
 
     positions = [manager.find(preview.host_key).position for preview in (first, second, third)]
@@ -114,10 +115,10 @@ def test_preview_beyond_the_cap_of_the_machine_waits_and_then_runs(manage):
 
 def test_owner_at_the_cap_waits_while_another_owner_starts(manage):
     manager = manage(at_once=3, per_owner=1)
-    manager.start(page("1"), {}, key="1", owner="ada")
+    manager.begin(page("1"), {}, key="1", owner="ada")
 
-    mine = manager.start(page("2"), {}, key="2", owner="ada")
-    theirs = manager.start(page("3"), {}, key="3", owner="bob")
+    mine = manager.begin(page("2"), {}, key="2", owner="ada")
+    theirs = manager.begin(page("3"), {}, key="3", owner="bob")
 
     assert mine.state is PreviewState.QUEUED
     assert theirs.state is PreviewState.STARTING
@@ -125,8 +126,8 @@ def test_owner_at_the_cap_waits_while_another_owner_starts(manage):
 
 def test_idle_preview_expires_and_a_used_one_lives_on(manage):
     manager = manage(idle_seconds=2.0)
-    idle = manager.start(page("1"), {}, key="1", owner="ada")
-    used = manager.start(page("2"), {}, key="2", owner="bob")
+    idle = manager.begin(page("1"), {}, key="1", owner="ada")
+    used = manager.begin(page("2"), {}, key="2", owner="bob")
     until(manager, idle, PreviewState.RUNNING)
     until(manager, used, PreviewState.RUNNING)
 
@@ -142,7 +143,7 @@ def test_idle_preview_expires_and_a_used_one_lives_on(manage):
 def test_candidate_that_does_not_start_fails_with_its_log(manage):
     manager = manage()
 
-    preview = manager.start(
+    preview = manager.begin(
         lambda folder: (folder / "app.py").write_text("raise RuntimeError('no database')"),
         {},
         key="1",
@@ -157,7 +158,7 @@ def test_candidate_that_does_not_start_fails_with_its_log(manage):
 def test_application_that_dies_fails_with_its_last_words(manage):
     manager = manage()
 
-    preview = manager.start(
+    preview = manager.begin(
         lambda folder: (folder / "app.py").write_text(textwrap.dedent(DIES)), {}, key="1", owner="ada"
     )
     failed = until(manager, preview, PreviewState.FAILED)
@@ -169,7 +170,7 @@ def test_application_that_dies_fails_with_its_last_words(manage):
 def test_wrong_wish_of_the_task_fails_with_its_sentence(manage):
     manager = manage()
 
-    preview = manager.start(page("x"), {"kind": "cobol"}, key="1", owner="ada")
+    preview = manager.begin(page("x"), {"kind": "cobol"}, key="1", owner="ada")
 
     assert "'cobol'" in until(manager, preview, PreviewState.FAILED).reason
 
@@ -180,9 +181,9 @@ def test_snapshot_that_cannot_be_restored_fails_and_frees_its_place(manage, capl
     def lost(folder):
         raise RuntimeError("blob is gone")
 
-    first = manager.start(lost, {}, key="1", owner="ada")
+    first = manager.begin(lost, {}, key="1", owner="ada")
     failed = until(manager, first, PreviewState.FAILED)
-    second = manager.start(page("2"), {}, key="2", owner="ada")
+    second = manager.begin(page("2"), {}, key="2", owner="ada")
     until(manager, second, PreviewState.RUNNING)
 
     assert "was logged" in failed.reason
@@ -191,7 +192,7 @@ def test_snapshot_that_cannot_be_restored_fails_and_frees_its_place(manage, capl
 
 def test_stopping_while_it_starts_ends_it(manage):
     manager = manage()
-    preview = manager.start(
+    preview = manager.begin(
         lambda folder: (folder / "app.py").write_text("import time; time.sleep(60)"), {}, key="1", owner="ada"
     )
     time.sleep(0.5)
@@ -204,7 +205,7 @@ def test_stopping_while_it_starts_ends_it(manage):
 
 def test_log_of_a_running_preview_can_be_read(manage):
     manager = manage()
-    preview = manager.start(
+    preview = manager.begin(
         lambda folder: (folder / "app.py").write_text("print('hello', flush=True)\n" + textwrap.dedent(DIES)),
         {"start": f"{sys.executable} app.py"},
         key="1",
@@ -218,8 +219,8 @@ def test_log_of_a_running_preview_can_be_read(manage):
 
 def test_the_newest_of_an_owner_is_found_also_when_it_is_over(manage):
     manager = manage()
-    first = manager.start(page("one"), {}, key="set-1-1:9", owner="ada")
-    manager.start(page("two"), {}, key="set-2-1:9", owner="ada")
+    first = manager.begin(page("one"), {}, key="set-1-1:9", owner="ada")
+    manager.begin(page("two"), {}, key="set-2-1:9", owner="ada")
     manager.stop(first.host_key)
 
     found = manager.latest("ada", key_start="set-1-")
@@ -233,10 +234,10 @@ def test_the_newest_of_an_owner_is_found_also_when_it_is_over(manage):
 
 def test_what_died_is_told_from_what_never_ran(manage):
     manager = manage()
-    dying = manager.start(
+    dying = manager.begin(
         lambda folder: (folder / "server.py").write_text(textwrap.dedent(DIES)), {}, key="a", owner="ada"
     )
-    broken = manager.start(
+    broken = manager.begin(
         lambda folder: (folder / "server.py").write_text("import http.server\nraise SystemExit(2)\n"),
         {},
         key="b",
@@ -259,9 +260,9 @@ class Clock:
 
 def test_who_has_none_yet_goes_before_somebody_s_second(manage):
     manager = manage(at_once=1, per_owner=3)
-    first = manager.start(page("1"), {}, key="1", owner="ada")
-    second = manager.start(page("2"), {}, key="2", owner="ada")
-    theirs = manager.start(page("3"), {}, key="3", owner="bob")
+    first = manager.begin(page("1"), {}, key="1", owner="ada")
+    second = manager.begin(page("2"), {}, key="2", owner="ada")
+    theirs = manager.begin(page("3"), {}, key="3", owner="bob")
     until(manager, first, PreviewState.RUNNING)
 
     positions = [manager.find(preview.host_key).position for preview in (second, theirs)]
@@ -275,9 +276,9 @@ def test_who_has_none_yet_goes_before_somebody_s_second(manage):
 def test_who_closed_the_page_is_passed_over_keeps_the_turn_for_a_while_and_then_leaves_the_queue(manage):
     clock = Clock()
     manager = manage(at_once=1, per_owner=3, idle_seconds=10_000.0, clock=clock)
-    first = manager.start(page("1"), {}, key="1", owner="ada")
-    away = manager.start(page("2"), {}, key="2", owner="bob")
-    there = manager.start(page("3"), {}, key="3", owner="eve")
+    first = manager.begin(page("1"), {}, key="1", owner="ada")
+    away = manager.begin(page("2"), {}, key="2", owner="bob")
+    there = manager.begin(page("3"), {}, key="3", owner="eve")
     until(manager, first, PreviewState.RUNNING)
 
     clock.now += 60
@@ -296,8 +297,8 @@ def test_who_closed_the_page_is_passed_over_keeps_the_turn_for_a_while_and_then_
 def test_who_comes_back_to_the_page_gets_the_free_place(manage):
     clock = Clock()
     manager = manage(at_once=1, idle_seconds=10_000.0, clock=clock)
-    first = manager.start(page("1"), {}, key="1", owner="ada")
-    waits = manager.start(page("2"), {}, key="2", owner="bob")
+    first = manager.begin(page("1"), {}, key="1", owner="ada")
+    waits = manager.begin(page("2"), {}, key="2", owner="bob")
     until(manager, first, PreviewState.RUNNING)
     clock.now += 60
     manager.stop(first.host_key)
@@ -323,7 +324,7 @@ time.sleep(60)
         assert holder.stdout.readline().strip().isdigit()
         manager = manage(at_once=5, places=MachinePlaces(tmp_path / "places", most=1))
 
-        waits = manager.start(page("1"), {}, key="1", owner="ada")
+        waits = manager.begin(page("1"), {}, key="1", owner="ada")
         queued = manager.find(waits.host_key)
         holder.kill()
         until(manager, waits, PreviewState.RUNNING)

@@ -15,9 +15,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from runs.adapters.deployers import Limits, LocalDeployer
-from runs.adapters.previews import PreviewManager, PreviewProxy, PreviewState
+from runs.adapters.previews import PreviewProxy, PreviewState
 from runs.adapters.sandboxes import ProcessSandbox
 from runs.adapters.sandboxes.listening import free_port
+from tests.runs.adapters.previews.one_level import OneLevel
 
 SITE = "site.localhost:8000"
 APPLICATION = """
@@ -109,7 +110,7 @@ def manager(tmp_path_factory):
     deployer = LocalDeployer(
         sandbox=ProcessSandbox(), scratch=place / "s", cache=place / "c", limits=Limits(start=30)
     )
-    manager = PreviewManager(deployer, scratch=place / "s", per_owner=20, at_once=20, idle_seconds=300)
+    manager = OneLevel(deployer, scratch=place / "s", per_owner=20, at_once=20, idle_seconds=300)
     yield manager
     manager.stop_all()
 
@@ -154,7 +155,7 @@ def started(manager):
             for name, text in files.items():
                 (folder / name).write_text(textwrap.dedent(text))
 
-        preview = manager.start(
+        preview = manager.begin(
             fill, deploy or {"start": f"{sys.executable} app.py"}, key=str(time.monotonic_ns()), owner="ada"
         )
         deadline = time.monotonic() + 40
@@ -169,7 +170,7 @@ def started(manager):
 @pytest.fixture(scope="module")
 def app(manager, port):
     """The host of one application that many tests look at."""
-    preview = manager.start(
+    preview = manager.begin(
         lambda folder: (folder / "app.py").write_text(textwrap.dedent(APPLICATION)),
         {"start": f"{sys.executable} app.py"},
         key="shared",
