@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib.util
 import os
 import shutil
@@ -18,12 +17,13 @@ from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from runs.adapters.sandboxes.box import Box
-from runs.adapters.sandboxes.boxed import BoxedProcess, WayOut
-from runs.adapters.sandboxes.environment import CERTIFICATE_VARIABLES, NETWORK_VARIABLES
-from runs.adapters.sandboxes.forwarding import ForwardProxy, Place, StraightWay
-from runs.adapters.sandboxes.port import StartFailed, Stream
+from runs.adapters.sandboxes.boxed import BoxedProcess
+from runs.adapters.sandboxes.environment import CERTIFICATE_VARIABLES
+from runs.adapters.sandboxes.networks import is_name, network_of
+from runs.adapters.sandboxes.port import Stream
 from runs.adapters.sandboxes.process import orders_about
 from runs.adapters.sandboxes.programs import base_python
+from runs.adapters.sandboxes.starting import box_around, require_startable
 from runs.errors import StageError
 
 _INSIDE = Path(__file__).with_name("inside.py")
@@ -31,7 +31,6 @@ _FIRST = "/run/first.py"
 _CHECK_SECONDS = 20.0
 _TEMPORARY_BYTES = 512 << 20
 _SHARED_MEMORY_BYTES = 256 << 20
-_PROXY_PORT = 41080
 _USER = 1000
 
 _WALLS = (
@@ -121,14 +120,8 @@ class BubblewrapSandbox:
         box: Box | None = None,
     ) -> BoxedProcess:
         """Start `argv` in `cwd` with exactly `env`; raises StartFailed or (box trouble) StageError."""
-        if not argv:
-            raise StartFailed(errno.ENOENT, "There is no command to start: the command line is empty.")
-        if any("\0" in word for word in (*argv, *env, *env.values())):
-            raise StartFailed(errno.EINVAL, f"The command {argv[0]!r} was given a NUL character.")
-        box = Box(workspace=cwd) if box is None else box
-        for folder in (box.workspace, *box.writable):
-            if not folder.is_dir():
-                raise StartFailed(errno.ENOENT, f"{folder}: {os.strerror(errno.ENOENT)}.")
+        require_startable(argv, env)
+        box = box_around(cwd, box)
         ways, env = network_of(box, env)
         with ExitStack() as handed:
             ours, theirs = socket.socketpair()
@@ -168,22 +161,7 @@ class BubblewrapSandbox:
                 stderr=stderr,
                 port=box.port,
             )
-        try:
-            kept.wait_for_start()
-        except BaseException:
-            kept.end(grace=0)
-            kept.close()
-            raise
-        return kept
-
-
-def network_of(box: Box, env: Mapping[str, str]) -> tuple[tuple[WayOut, ...], dict[str, str]]:
-    """Return the ways out of a box, and the environment by which programs inside find them."""
-    ways = tuple(_ways_out(box))
-    env = {name: value for name, value in env.items() if name not in NETWORK_VARIABLES}
-    if any(way.port == _PROXY_PORT for way in ways):
-        env |= _proxy_variables()
-    return ways, env
+        return kept.started()
 
 
 def _most_processes(box: Box) -> int | None:
@@ -251,43 +229,12 @@ def _identity(box: Box) -> dict[str, str]:
     """Return the few files by which programs learn who and where they are."""
     names = "127.0.0.1 localhost sandbox\n::1 localhost\n"
     host = urlsplit(box.network.endpoint).hostname if box.network.endpoint else None
-    if host and _is_name(host):
+    if host and is_name(host):
         names += f"127.0.0.1 {host}\n"
     return {
         "/etc/passwd": f"app:x:{_USER}:{_USER}:app:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
         "/etc/group": f"app:x:{_USER}:\nnogroup:x:65534:\n",
         "/etc/hosts": names,
-    }
-
-
-def _is_name(host: str) -> bool:
-    return host != "localhost" and ":" not in host and not host.replace(".", "").isdigit()
-
-
-def _ways_out(box: Box) -> Iterator[WayOut]:
-    network = box.network
-    places = {Place.of(address) for address in network.registries}
-    at_the_same_address = {place for place in places if place.is_loopback}
-    if network.endpoint:
-        place = Place.of(network.endpoint)
-        places.add(place)
-        if place.is_loopback or _is_name(place.host):
-            at_the_same_address.add(place)
-    for place in sorted(at_the_same_address):
-        host = place.host if place.is_loopback and place.host != "localhost" else "127.0.0.1"
-        yield WayOut(host=host, port=place.port, visit=StraightWay(place=place).visit)
-    places -= {place for place in places if place.is_loopback}
-    if places:
-        yield WayOut(host="127.0.0.1", port=_PROXY_PORT, visit=ForwardProxy(allowed=frozenset(places)).visit)
-
-
-def _proxy_variables() -> dict[str, str]:
-    proxy = f"http://127.0.0.1:{_PROXY_PORT}"
-    names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
-    return {
-        **dict.fromkeys(names, proxy),
-        **dict.fromkeys(("NO_PROXY", "no_proxy"), "localhost,127.0.0.1,::1"),
-        "NODE_USE_ENV_PROXY": "1",
     }
 
 

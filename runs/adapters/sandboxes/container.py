@@ -6,7 +6,6 @@ its other boxes, so ports, doors and ends are theirs; only starting, ending and 
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import socket
@@ -24,10 +23,11 @@ from uuid import uuid4
 from runs.adapters.sandboxes import containers_lines as lines
 from runs.adapters.sandboxes.box import Box
 from runs.adapters.sandboxes.boxed import BoxedProcess, WayOut
-from runs.adapters.sandboxes.bubblewrap import network_of
 from runs.adapters.sandboxes.environment import CERTIFICATE_VARIABLES
-from runs.adapters.sandboxes.port import Ending, EndReport, StartFailed, Stream
+from runs.adapters.sandboxes.networks import network_of
+from runs.adapters.sandboxes.port import Ending, EndReport, Stream
 from runs.adapters.sandboxes.process import orders_about
+from runs.adapters.sandboxes.starting import box_around, require_startable
 from runs.errors import StageError
 from runs.ports import LimitHit, LimitKind
 
@@ -40,7 +40,7 @@ _LONGEST_SOCKET = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerSandbox:
-    """Starts each command in a container of `image`; `name` is the engine's, `scratch` holds its sockets."""
+    """Starts each command in a container of `image`; `name` is the engine's."""
 
     name: str
     image: str
@@ -65,14 +65,8 @@ class ContainerSandbox:
         box: Box | None = None,
     ) -> ContainedProcess:
         """Start `argv` in `cwd` with exactly `env`; raises StartFailed or (engine trouble) StageError."""
-        if not argv:
-            raise StartFailed(errno.ENOENT, "There is no command to start: the command line is empty.")
-        if any("\0" in word for word in (*argv, *env, *env.values())):
-            raise StartFailed(errno.EINVAL, f"The command {argv[0]!r} was given a NUL character.")
-        box = Box(workspace=cwd) if box is None else box
-        for folder in (box.workspace, *box.writable):
-            if not folder.is_dir():
-                raise StartFailed(errno.ENOENT, f"{folder}: {os.strerror(errno.ENOENT)}.")
+        require_startable(argv, env)
+        box = box_around(cwd, box)
         program = _program(self.name)
         remove_left_over(program)
         ways, env = network_of(box, env)
@@ -118,13 +112,7 @@ class ContainerSandbox:
             stderr=stderr,
             order=order,
         )
-        try:
-            kept.wait_for_start()
-        except BaseException:
-            kept.end(grace=0)
-            kept.close()
-            raise
-        return kept
+        return kept.started()
 
 
 class ContainedProcess(BoxedProcess):

@@ -125,6 +125,16 @@ class KeptProcess:
                 os.close(self._lifeline)
         self._lifeline = None
 
+    def started(self) -> Self:
+        """Wait until the command runs and return this; where it does not, nothing of it is left."""
+        try:
+            self.wait_for_start()
+        except BaseException:
+            self.end(grace=0)
+            self.close()
+            raise
+        return self
+
     def wait_for_start(self) -> None:
         """Wait until the command runs; raises StartFailed when it does not."""
         until = time.monotonic() + _START_SECONDS

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from runs.adapters.sandboxes.box import Box
 from runs.adapters.sandboxes.kept import KeptProcess, end_all, held_commands
-from runs.adapters.sandboxes.port import StartFailed, Stream
+from runs.adapters.sandboxes.port import Stream
+from runs.adapters.sandboxes.starting import require_startable
 
 __all__ = ["KeptProcess", "ProcessSandbox", "end_all", "held_commands"]
 
@@ -50,10 +50,7 @@ class ProcessSandbox:
         box: Box | None = None,
     ) -> KeptProcess:
         """Start `argv` in `cwd` with exactly `env`; raises StartFailed or (keeper trouble) StageError."""
-        if not argv:
-            raise StartFailed(errno.ENOENT, "There is no command to start: the command line is empty.")
-        if any("\0" in word for word in (*argv, *env, *env.values())):
-            raise StartFailed(errno.EINVAL, f"The command {argv[0]!r} was given a NUL character.")
+        require_startable(argv, env)
         order = {
             "argv": list(argv),
             "cwd": str(cwd),
@@ -63,11 +60,4 @@ class ProcessSandbox:
             "niceness": niceness,
             **orders_about(box),
         }
-        kept = KeptProcess(order, stdin=stdin, stdout=stdout, stderr=stderr)
-        try:
-            kept.wait_for_start()
-        except BaseException:
-            kept.end(grace=0)
-            kept.close()
-            raise
-        return kept
+        return KeptProcess(order, stdin=stdin, stdout=stdout, stderr=stderr).started()
