@@ -176,22 +176,18 @@ def _add_blobs(writer: Writer, wanted: _Wanted) -> _Stored:
     stored = _Stored(missing=[])
     for digest, surely in wanted:
         with tempfile.SpooledTemporaryFile(max_size=CHUNK) as aside:
-            hasher = hashlib.sha256()
             try:
                 for chunk in blobs.chunks_of(digest):
-                    hasher.update(chunk)
                     aside.write(chunk)
-                is_whole = hasher.hexdigest() == digest
             except blobs.BlobMissing:
-                is_whole = False
-            if is_whole:
-                size = aside.tell()
-                aside.seek(0)
-                writer.add(f"{BLOBS}{digest}", cast("BinaryIO", aside), size=size)
-                stored.amount += 1
-                stored.size += size
-            elif surely:
-                stored.missing.append(digest)
+                if surely:
+                    stored.missing.append(digest)
+                continue
+            size = aside.tell()
+            aside.seek(0)
+            writer.add(f"{BLOBS}{digest}", cast("BinaryIO", aside), size=size)
+            stored.amount += 1
+            stored.size += size
     return stored
 
 
