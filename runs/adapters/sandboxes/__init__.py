@@ -1,6 +1,6 @@
 """Start foreign commands so that their whole process tree surely ends: the port and its levels."""
 
-from runs.adapters.sandboxes.box import NO_LIMITS, NO_NETWORK, USUAL_LIMITS, Box, Limits, Network
+from runs.adapters.sandboxes.box import NO_NETWORK, USUAL_LIMITS, Box, Limits, Network
 from runs.adapters.sandboxes.environment import clean_environment, passed_variables
 from runs.adapters.sandboxes.logs import BoundedLog, follow, readable
 from runs.adapters.sandboxes.port import (
@@ -14,7 +14,6 @@ from runs.adapters.sandboxes.port import (
 from runs.adapters.sandboxes.process import KeptProcess, ProcessSandbox, end_all, held_commands
 
 __all__ = [
-    "NO_LIMITS",
     "NO_NETWORK",
     "USUAL_LIMITS",
     "BoundedLog",

@@ -68,8 +68,6 @@ class Limits:
         return {**found, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": _OPEN_FILES} if found else {}
 
 
-NO_LIMITS = Limits()
-
 USUAL_LIMITS = Limits(
     cpu_seconds=4 * 3600.0,
     # Half of a small machine, so that a candidate meets its own limit before the machine has none left.

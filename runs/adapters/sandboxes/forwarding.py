@@ -17,7 +17,6 @@ from runs.adapters.sandboxes.doors import joined
 _PORTS = {"http": 80, "https": 443}
 _HEAD_SECONDS = 30.0
 _CONNECT_SECONDS = 60.0
-_LONGEST_HEAD = 64 << 10
 _HOP_HEADERS = frozenset(
     {"proxy-connection", "proxy-authorization", "connection", "keep-alive", "te", "upgrade"}
 )

@@ -45,11 +45,6 @@ def can_be_known() -> bool:
     return _TABLES[0].exists()
 
 
-def listeners_of(processes: Collection[int]) -> tuple[Listener, ...]:
-    """Return the listening ports held by these processes, lowest first."""
-    return listeners_among(sockets_of(processes).values())
-
-
 def listeners_in(namespace_of: int) -> tuple[Listener, ...]:
     """Return all listening ports of the network that this process lives in, lowest first."""
     return listeners_among(
