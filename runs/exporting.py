@@ -17,7 +17,6 @@ from benchmark.rules.marks import criterion_mark
 from benchmark.rules.vocabulary import Mark, Role
 from benchmark.whole_files import whole_file
 from runs.containments import as_json
-from runs.isolation import NO_SANDBOX
 from runs.models import ContainmentRow, Judging, Round, Run, Verdict
 
 SCHEMA = "proofroom/results/1"
@@ -93,7 +92,7 @@ def result_document(run: Run, judging: Judging) -> dict[str, Any]:
     held = ContainmentRow.objects.filter(round=judging.round).order_by("pk")
     return marks | {
         "sandbox": run.sandbox,
-        "cautions": [f"This run was {NO_SANDBOX}."] if run.is_without_sandbox else [],
+        "cautions": run.cautions,
         "containment": [as_json(row) for row in held],
     }
 

@@ -22,7 +22,7 @@ from benchmark.rules.vocabulary import (
     TrialState,
 )
 from runs.clock import is_due, is_free, is_ready
-from runs.isolation import ContainedUse, SandboxLevel
+from runs.isolation import NO_SANDBOX, ContainedUse, SandboxLevel
 from runs.ports import DeploymentKind, EventKind, EvidenceKind
 
 
@@ -89,6 +89,11 @@ class Run(models.Model):
         return self.state in UNFINISHED_RUNS
 
     @property
+    def cautions(self) -> list[str]:
+        """Sentences that whoever reads its numbers must see."""
+        return [f"This run was {NO_SANDBOX}."] if self.is_without_sandbox else []
+
+    @property
     def is_without_sandbox(self) -> bool:
         """Whether nothing kept its agents and candidates from this machine's files and network."""
         return self.sandbox == SandboxLevel.NONE
@@ -152,10 +157,6 @@ class Trial(models.Model):
             pk=self.pk, claimed_by=worker, state__in=OPEN_TRIALS, run__in=_not_cancelled(self.run_id)
         ).update(claimed_until=now + lease)
         return kept == 1
-
-    def is_held(self, *, worker: str) -> bool:
-        """Whether the claim is still this worker's and the run is not cancelled."""
-        return self._held_by(worker).exists()
 
     def is_due(self, *, worker: str, now: datetime, lease: timedelta) -> bool | None:
         """Whether the claim must be extended now; None once it is no longer this worker's."""

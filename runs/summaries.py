@@ -10,7 +10,6 @@ from benchmark.rules.marks import criterion_mark
 from benchmark.rules.vocabulary import RoundState
 from runs import containments
 from runs.history import marks_of_trials
-from runs.isolation import NO_SANDBOX
 from runs.models import ContainmentRow, Round, Run, Trial
 
 
@@ -63,7 +62,7 @@ def run_facts(run: Run) -> dict[str, Any]:
         "settings": run.settings,
         "repeats": run.repeats,
         "sandbox": run.sandbox,
-        "cautions": [f"This run was {NO_SANDBOX}."] if run.is_without_sandbox else [],
+        "cautions": run.cautions,
         "created_at": run.created_at.isoformat(),
         "started_at": run.started_at.isoformat() if run.started_at else None,
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,

@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 
 from benchmark.management.door import Door
 from benchmark.rules.vocabulary import RunState
+from runs.isolation import NO_SANDBOX
 from runs.models import Run
 from runs.summaries import run_facts
 
@@ -36,7 +37,7 @@ class Command(Door):
         lines = [
             f"{fact['run']:>5}  {fact['state']:<10}  {fact['benchmark']['key']} "
             f"v{fact['benchmark']['version']}  {fact['agent_label']}  {fact['created_at'][:19]}"
-            + ("  made without a sandbox" if fact["cautions"] else "")
+            + (f"  {NO_SANDBOX}" if fact["cautions"] else "")
             for fact in facts
         ]
         self.answer({"runs": facts}, text="\n".join(lines) or "No run fits. `proofroom launch` starts one.")
