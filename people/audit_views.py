@@ -22,6 +22,7 @@ from people import audit
 from people.audit import ACTS, Wanted
 from people.hiding import RunHidden, hidden_runs, require_shown
 from people.models import AuditEntry
+from people.plain_cells import begins_formula
 from people.roles import admins_only
 
 ENTRIES_A_PAGE = 100
@@ -29,7 +30,6 @@ LONGEST_DETAIL = 300
 FIRST_YEAR, LAST_YEAR = 1970, 9998
 HIGHEST_KEY = 2**63 - 1
 COLUMNS = ("entry", "at", "who", "account", "act", "subject", "details")
-_FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @never_cache
@@ -120,7 +120,7 @@ def _cells(entry: AuditEntry) -> tuple[Any, ...]:
 
 def plain_cell(text: str) -> str:
     """Return a text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_BEGINS) else text
+    return f"'{text}" if begins_formula(text.lstrip(" ")) else text
 
 
 def _csv(cells: tuple[Any, ...]) -> bytes:

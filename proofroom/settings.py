@@ -19,6 +19,8 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
 
+from benchmark.packs.deploy import IMAGE
+
 # A machine that dies says nothing. Without these, its last session keeps its row locked at the server for two
 # hours, and a worker whose network broke waits a quarter of an hour for an answer that will not come.
 POSTGRES_PATIENCE = {
@@ -60,8 +62,7 @@ def _choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
 
 def _image(name: str, default: str) -> str:
     raw = _text(name, default)
-    # It becomes an argument of docker or podman: nothing that could be taken for an option.
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}", raw):
+    if not IMAGE.fullmatch(raw):
         raise ImproperlyConfigured(f"{name}={raw[:80]!r} must be the name of an image such as {default}.")
     return raw
 

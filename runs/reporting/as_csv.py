@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 
 from benchmark.rules.records import Estimate
+from people.plain_cells import begins_formula
 from runs.reporting.tables import Scored
 
 COLUMNS = (
@@ -23,7 +24,6 @@ COLUMNS = (
     "reason",
     "caution",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def csv_text(runs: Sequence[Scored]) -> str:
@@ -40,7 +40,7 @@ def csv_text(runs: Sequence[Scored]) -> str:
 
 def neutral(text: str) -> str:
     """A text that a spreadsheet does not run as a formula; numbers are never passed here."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if begins_formula(text) else text
 
 
 def _scopes(run: Scored) -> Iterator[tuple[str, str, Mapping[str, Estimate]]]:
