@@ -18,6 +18,7 @@ from runs.models import Run
 from runs.visibility import visible_runs
 from tests import campaigns
 from tests.annotation import blind_world
+from tests.visitors import visitor
 
 pytestmark = pytest.mark.django_db
 
@@ -36,12 +37,6 @@ def submitted(own: Assignment) -> None:
     Annotation.objects.filter(assignment=own).update(mark=Mark.PASS, note="")
     assert own.annotator is not None
     submitting.submit(own, by=own.annotator)
-
-
-def visitor(user: User) -> Client:
-    client = Client(headers={"host": settings.SITE_HOST})
-    client.force_login(user)
-    return client
 
 
 def test_a_run_is_hidden_while_an_own_blind_set_is_open_and_shown_once_it_is_submitted(run):

@@ -1,12 +1,10 @@
-"""A PostgreSQL and a Redis that a test may kill and start again, and a bench with workers on them."""
+"""A PostgreSQL that a test may kill and start again."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,61 +13,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-import redis
 
-from tests.scale.servers import REDIS, free_port, postgres
-
-
-@dataclass(slots=True, kw_only=True)
-class Broker:
-    """A Redis that keeps nothing: after its death the queue is empty."""
-
-    port: int
-    folder: str
-    program: str
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def address(self) -> str:
-        """Where it answers."""
-        return f"redis://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        """Start it and wait until it answers."""
-        self.process = subprocess.Popen(
-            [self.program, "--port", str(self.port), "--dir", self.folder, *REDIS],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        with redis.Redis.from_url(self.address) as client:
-            for _ in range(600):
-                with suppress(redis.RedisError):
-                    client.ping()
-                    return
-                time.sleep(0.1)
-        pytest.fail("Redis did not answer within a minute.")
-
-    def kill(self) -> None:
-        """End it as a power cut would."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait(30)
-            self.process = None
-
-
-@contextmanager
-def broker() -> Iterator[Broker]:
-    """A running Redis."""
-    program = shutil.which("redis-server")
-    if program is None:
-        pytest.skip("no redis-server: apt install redis-server")
-    with tempfile.TemporaryDirectory(prefix="proofroom-chaos-redis-") as folder:
-        made = Broker(port=free_port(), folder=folder, program=program)
-        made.start()
-        try:
-            yield made
-        finally:
-            made.kill()
+from tests.scale.servers import postgres
 
 
 @dataclass(slots=True, kw_only=True)

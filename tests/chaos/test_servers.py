@@ -12,10 +12,12 @@ import psycopg
 import pytest
 import redis
 
-from tests.chaos import servers, world
+from tests.chaos import world
 from tests.chaos.conftest import in_soak
+from tests.chaos.servers import Database, database
 from tests.chaos.world import BEGAN, FINISHED, check_end, launched
 from tests.scale.conftest import ScaledBench
+from tests.scale.servers import Broker, broker
 from tests.whole import small
 from tests.whole.bench import ROOT
 
@@ -35,8 +37,8 @@ class Farm:
     """A bench with workers, and the servers that they stand on."""
 
     bench: ScaledBench
-    broker: servers.Broker
-    database: servers.Database
+    broker: Broker
+    database: Database
 
     def wait_for(self, query: str, *values: object, within: float = 240) -> None:
         """Wait for a row; a failure shows what the workers wrote."""
@@ -61,9 +63,9 @@ class Farm:
 
 
 @pytest.fixture(scope="module")
-def servers_of_this_file() -> Iterator[tuple[servers.Broker, servers.Database]]:
-    with servers.broker() as broker, servers.database() as database:
-        yield broker, database
+def servers_of_this_file() -> Iterator[tuple[Broker, Database]]:
+    with broker() as its_broker, database() as its_database:
+        yield its_broker, its_database
 
 
 @pytest.fixture(scope="module")

@@ -5,19 +5,16 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from PIL import Image
 
 from people.roles import SiteRole
 from runs.models import Evidence
 from tests import campaigns
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+from tests.visitors import visitor
 
 ROLES = ("nobody", "annotator", "reader", "lead", "admin")
 
@@ -42,7 +39,7 @@ def made() -> Site:
     run = campaigns.run(rounds=[campaigns.MIXED, {}])
     campaign = campaigns.opened(run, annotators=[annotator])
     assignment = campaigns.taken(campaign, by=annotator)
-    clients = {role: _signed_in(user) for role, user in people.items()}
+    clients = {role: visitor(user) for role, user in people.items()}
     annotation = assignment.annotations.earliest("pk")
     base = f"/api/v1/assignments/{assignment.pk}"
     picture = clients["annotator"].post(
@@ -69,12 +66,6 @@ def made() -> Site:
             "annotation": [annotation.pk],
         },
     )
-
-
-def _signed_in(user: User) -> Client:
-    client = Client(headers={"host": settings.SITE_HOST})
-    client.force_login(user)
-    return client
 
 
 def _png() -> bytes:

@@ -13,23 +13,17 @@ import pytest
 from django.conf import settings as site
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
-from django.test import Client
 
 from people import audit
 from people.audit import ACTS
 from people.models import AuditEntry
 from people.roles import SiteRole
 from tests import campaigns, make
+from tests.visitors import visitor
 
 pytestmark = pytest.mark.django_db
 
 ROOT = Path(site.BASE_DIR)
-
-
-def visitor(user: User) -> Client:
-    client = Client(headers={"host": site.SITE_HOST})
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from people.roles import RoleMissing, SiteRole, is_lead, may_read_runs, require_
 from people.tokens import TokenScope
 from runs.models import Deployment, Evidence, Round, Run
 from tests import campaigns
+from tests.visitors import visitor
 
 pytestmark = pytest.mark.django_db
 
@@ -67,12 +68,6 @@ def test_a_missing_role_is_said_in_a_sentence():
     with pytest.raises(RoleMissing, match="Your work is on the page of your assignments") as raised:
         require_reader(annotator)
     assert raised.value.way_on == "/annotation/"
-
-
-def visitor(user: User) -> Client:
-    client = Client(headers={"host": settings.SITE_HOST})
-    client.force_login(user)
-    return client
 
 
 def account_form(user: User, **changed: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from proofroom.api_access import MANAGING
 from runs.models import Run
 from tests import campaigns, make
 from tests.annotation.walking import Place, operations
+from tests.visitors import visitor
 
 pytestmark = pytest.mark.django_db
 
@@ -35,12 +36,6 @@ def program(text: str, **headers: str) -> Client:
     """A program without cookies, that no browser vouches for."""
     given = {"host": site.SITE_HOST, "authorization": f"Bearer {text}"} | headers
     return Client(headers=given, enforce_csrf_checks=True)
-
-
-def visitor(user: User) -> Client:
-    client = Client(headers={"host": site.SITE_HOST})
-    client.force_login(user)
-    return client
 
 
 def test_a_token_speaks_in_its_persons_name_without_cookie_or_csrf_token():

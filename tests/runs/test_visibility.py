@@ -24,14 +24,9 @@ from runs import consumers, visibility
 from runs.models import Deployment, Evidence, Round, Run
 from tests import campaigns, make
 from tests.runs import judged
+from tests.visitors import visitor
 
 pytestmark = pytest.mark.django_db
-
-
-def visitor(user: User) -> Client:
-    client = Client(headers={"host": settings.SITE_HOST})
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture

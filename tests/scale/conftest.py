@@ -15,8 +15,8 @@ import psycopg
 import pytest
 
 from tests.benchmark.s3_server import BUCKET, KEYS, bucket, s3_server
+from tests.scale import servers
 from tests.scale.hosts import Host
-from tests.scale.servers import postgres, redis_server
 from tests.whole import small
 from tests.whole.bench import ROOT, Bench
 
@@ -87,14 +87,14 @@ class ScaledBench(Bench):
 
 @pytest.fixture(scope="session")
 def database_server() -> Iterator[str]:
-    with postgres() as address:
+    with servers.postgres() as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def broker() -> Iterator[str]:
-    with redis_server() as address:
-        yield address
+    with servers.broker() as running:
+        yield running.address
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -64,27 +65,51 @@ def postgres() -> Iterator[str]:
             server.wait(30)
 
 
+@dataclass(slots=True, kw_only=True)
+class Broker:
+    """A Redis that keeps nothing: after its death the queue is empty."""
+
+    port: int
+    folder: str
+    program: str
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it answers."""
+        return f"redis://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self.process = subprocess.Popen(
+            [self.program, "--port", str(self.port), "--dir", self.folder, *REDIS],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        with redis.Redis.from_url(self.address) as client:
+            _wait_until_answering(client.ping, redis.RedisError)
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(30)
+            self.process = None
+
+
 @contextmanager
-def redis_server() -> Iterator[str]:
-    """A Redis that keeps nothing; yields its address."""
+def broker() -> Iterator[Broker]:
+    """A running Redis."""
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("no redis-server: apt install redis-server")
     with tempfile.TemporaryDirectory(prefix="proofroom-redis-") as folder:
-        port = free_port()
-        server = subprocess.Popen(
-            [program, "--port", str(port), "--dir", folder, *REDIS],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        made = Broker(port=free_port(), folder=folder, program=program)
         try:
-            address = f"redis://127.0.0.1:{port}"
-            with redis.Redis.from_url(address) as client:
-                _wait_until_answering(client.ping, redis.RedisError)
-            yield address
+            made.start()
+            yield made
         finally:
-            server.terminate()
-            server.wait(30)
+            made.kill()
 
 
 def free_port() -> int:
