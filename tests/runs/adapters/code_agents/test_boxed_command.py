@@ -13,27 +13,17 @@ from benchmark.rules.protocol import BadSetting
 from benchmark.rules.vocabulary import ExitReason
 from runs.adapters.code_agents import AgentKit, code_agent
 from runs.adapters.sandboxes import Limits, ProcessSandbox
-from runs.adapters.sandboxes.bubblewrap import BubblewrapSandbox, find_bubblewrap
 from runs.adapters.sandboxes.programs import folders_of
 from runs.ports import Brief, LimitKind
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def work(tmp_path, workspace):
+def work(tmp_path, workspace, bubblewrap):
     """Let the agent work one round in a box; answers its turn and its events' texts."""
-    if isinstance(found := find_bubblewrap(), str):
-        pytest.skip(found)
 
     def one_round(command, *, limits=None, **settings):
         kit = AgentKit(
-            sandbox=BubblewrapSandbox.found(),
+            sandbox=bubblewrap,
             scratch=tmp_path / "scratch",
             workspace_for=lambda task, number: None,
             limits=limits or Limits(),

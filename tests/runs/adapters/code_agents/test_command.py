@@ -18,13 +18,6 @@ from runs.ports import Brief, EventKind
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
 def events():
     return []
 

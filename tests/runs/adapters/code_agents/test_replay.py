@@ -16,13 +16,6 @@ def recorded(tmp_path):
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
 def events():
     return []
 

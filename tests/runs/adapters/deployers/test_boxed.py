@@ -16,7 +16,6 @@ from runs.adapters.deployers.deployment import Limits
 from runs.adapters.deployers.registries import npm_registries, python_registries
 from runs.adapters.sandboxes import Limits as BoxLimits
 from runs.adapters.sandboxes import held_commands
-from runs.adapters.sandboxes.bubblewrap import BubblewrapSandbox, find_bubblewrap
 from runs.errors import StageError
 from runs.ports import CandidateBroken, LimitKind
 
@@ -44,15 +43,13 @@ def notes():
 
 
 @pytest.fixture
-def serve(tmp_path, notes):
+def serve(tmp_path, notes, bubblewrap):
     """Serve files given by name in a box."""
-    if isinstance(found := find_bubblewrap(), str):
-        pytest.skip(found)
 
     @contextlib.contextmanager
     def served(files, *, deploy=None, name="candidate", limits=None, use=None):
         deployer = LocalDeployer(
-            sandbox=BubblewrapSandbox.found(),
+            sandbox=bubblewrap,
             scratch=tmp_path / "scratch",
             cache=tmp_path / "cache",
             limits=limits or Limits(start=30, install=120),

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -11,27 +10,11 @@ from pathlib import Path
 import pytest
 
 from runs.adapters.sandboxes import Box, Limits, Stream, clean_environment
-from runs.adapters.sandboxes.bubblewrap import BubblewrapSandbox, find_bubblewrap
+from tests.hostile import users
 
 PROJECT = Path(__file__).parents[4]
 PYTHON = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}")
 FEW_LIMITS = Limits()
-
-
-@pytest.fixture(scope="session")
-def bubblewrap():
-    """The real sandbox, or the reason why this machine has none."""
-    found = find_bubblewrap()
-    if isinstance(found, str):
-        pytest.skip(found)
-    return BubblewrapSandbox.found()
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    return folder
 
 
 @pytest.fixture
@@ -67,42 +50,17 @@ def output_of(start):
 
 
 @pytest.fixture
-def as_ordinary_user(tmp_path):
+def as_ordinary_user():
     """Run Python with arguments as the user nobody, though this Python may lie in root's own folder."""
     if os.geteuid() != 0:
         pytest.skip("these tests run as an ordinary user already")
-    if shutil.which("setpriv") is None or shutil.which("unshare") is None:
-        pytest.skip("setpriv and unshare (util-linux) are needed to become another user")
-    blocked = [folder for folder in Path(sys.base_prefix).parents if not folder.stat().st_mode & 0o001]
-    prefix = sys.base_prefix
-    # In a mount namespace of its own the closed folder is covered, and the Python put back in its place.
-    cover = f"""
-        mkdir "$1/python" && mount --bind "{prefix}" "$1/python"
-        mount -t tmpfs -o mode=755 tmpfs "{blocked[-1] if blocked else ""}"
-        mkdir -p "{prefix}" && mount --bind "$1/python" "{prefix}"
-        """
-    script = f"""
-        set -e
-        {cover if blocked else ""}
-        shift
-        exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
-        """
-    place = tmp_path / "ordinary"
-    place.mkdir()
 
     def run(*words, timeout=120):
+        argv = users.as_ordinary_user([sys.executable, *words])
+        if isinstance(argv, str):
+            pytest.skip(argv)
         return subprocess.run(
-            [
-                "unshare",
-                "--mount",
-                "sh",
-                "-c",
-                textwrap.dedent(script),
-                "sh",
-                str(place),
-                sys.executable,
-                *words,
-            ],
+            argv,
             capture_output=True,
             text=True,
             check=False,

@@ -625,7 +625,7 @@ def test_all_of_this_holds_for_an_ordinary_user_too(as_ordinary_user, bubblewrap
     )
 
     told = as_ordinary_user(
-        *("-m", "pytest", str(here), "-q", "-x", "-k", left_out, f"--confcutdir={here.parent}"),
+        *("-m", "pytest", str(here), "-q", "-x", "-k", left_out, f"--confcutdir={here.parent.parent}"),
         *("-c", os.devnull, f"--rootdir={PROJECT}", "-p", "no:cacheprovider"),
         f"--basetemp=/tmp/ordinary-{os.getpid()}",
     )
