@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from benchmark.models import Task
@@ -136,6 +136,19 @@ def campaigns() -> dict[str, Any]:
     at_work = campaign_stage.at_work(runs, people, by=by)
     free = campaign_stage.queue_of_sets(runs[:1], people, by=by)
     return draft_campaign() | {"at_work": at_work.pk, "free": free.pk}
+
+
+def crowd() -> dict[str, Any]:
+    """More runs, tasks and annotators than a choice shows at once."""
+    keys = tuple(f"task-{number}" for number in range(12))
+    of = stage_set.benchmark(f"crowd-{Run.objects.count()}", tasks=keys, rubric=stage_set.RUBRIC[:2])
+    group, _ = Group.objects.get_or_create(name="annotator")
+    for number in range(12):
+        run = stage_set.run(of, agent=f"agent-{number}")
+        for key in keys:
+            stage_set.trial(run, key, ["pf"], with_evidence=False)
+        User.objects.create_user(f"marker-{number}").groups.add(group)
+    return {"run": run.pk}
 
 
 def draft_campaign() -> dict[str, Any]:

@@ -66,6 +66,21 @@ def test_the_page_is_fit_for_everybody(rows, is_fit, row, path):
     is_fit(path.format(rows[row]))
 
 
+def test_choices_longer_than_their_window_are_fit_for_everybody_and_scroll_by_keyboard(site, visit, is_fit):
+    of = site.scene("crowd")["run"]
+    path = f"/campaigns/new/?runs={of}"
+
+    is_fit(path)
+    page = visit().open(path)
+    page.get_by_text("Tasks: all").click()
+
+    for name in ("Runs", "Tasks", "Annotators"):
+        choice = page.locator(f".pick-list[aria-label={name}]")
+        choice.focus()
+        page.keyboard.press("End")
+        expect(choice.get_by_role("checkbox").last).to_be_in_viewport()
+
+
 @pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"viewport": NARROW}])
 def test_the_sets_of_an_annotator_are_fit_for_everybody(rows, annotator, options):
     page = annotator("/annotation/", **options)
