@@ -11,9 +11,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from runs.adapters.deployers.answering import Answer, first_answer
-from runs.adapters.deployers.installs import NodeInstall, PythonInstall, network_trouble
-from runs.adapters.deployers.node import QUIET, node_tools, registry
+from runs.adapters.deployers.index_trouble import index_trouble
+from runs.adapters.deployers.installs import NodeInstall
+from runs.adapters.deployers.node import QUIET, node_tools, registry, trouble_of_the_bench
 from runs.adapters.deployers.plans import NPM, Plan
+from runs.adapters.deployers.python_installs import PythonInstall
 from runs.adapters.deployers.reasons import in_words, port_taken, why_silent
 from runs.adapters.deployers.registries import NO_REGISTRIES, all_registries
 from runs.adapters.deployers.steps import Phase, Steps
@@ -156,7 +158,8 @@ class Deployment:
         phase: Phase,
     ) -> None:
         is_install = phase is Phase.INSTALL
-        registries = all_registries(registry(self.npm) if self.npm else "") if is_install else NO_REGISTRIES
+        npm_address = registry(self.npm) if self.npm else ""
+        registries = all_registries(npm_address) if is_install else NO_REGISTRIES
         end = self.steps.run(
             self._filled(words, port=0),
             env=env,
@@ -171,7 +174,10 @@ class Deployment:
         self.steps.stop_if_disk_is_full()
         if met := of_limit(end.limits_hit):
             raise self.steps.notes.broken(f"{what} {met}.")
-        if is_install and (trouble := network_trouble(end.log, npm=self.npm)):
+        trouble = trouble_of_the_bench(end.log, registry_address=npm_address) or index_trouble(
+            end.log, hosts=registries.hosts, gave_up=end.ending is not Ending.DEADLINE
+        )
+        if is_install and trouble:
             raise StageError(trouble)
         if end.ending is Ending.DEADLINE:
             raise self.steps.notes.broken(f"{what} did not finish within {seconds:g} s.")

@@ -1,4 +1,4 @@
-"""Install what a candidate depends on: npm packages (kept for the next time) and Python packages."""
+"""Install the npm packages a candidate depends on, and keep them for the next time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,11 +20,10 @@ from runs.adapters.deployers.node import (
     registry,
     trouble_of_the_bench,
 )
-from runs.adapters.deployers.registries import npm_registries, python_registries
+from runs.adapters.deployers.reasons import how_it_failed
+from runs.adapters.deployers.registries import npm_registries
 from runs.adapters.deployers.steps import StepEnd, Steps
 from runs.adapters.sandboxes import Ending, Network
-from runs.adapters.sandboxes.limit_words import of_limit
-from runs.adapters.sandboxes.programs import base_python
 from runs.errors import StageError
 
 _LOCKS = ("package-lock.json", "npm-shrinkwrap.json")
@@ -33,27 +31,6 @@ _DEPENDENCY_TABLES = ("dependencies", "devDependencies", "optionalDependencies",
 _LIFECYCLE = frozenset({"preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare"})
 _LOCAL = ("file:", "link:", "workspace:", ".", "/", "~")
 _KEPT_INSTALLS = 24
-_PYTHON_NETWORK = (
-    *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_TRUSTED_HOST", "PIP_DEFAULT_TIMEOUT"),
-    *(
-        "UV_INDEX_URL",
-        "UV_EXTRA_INDEX_URL",
-        "UV_DEFAULT_INDEX",
-        "UV_INDEX",
-        "UV_FIND_LINKS",
-        "UV_CONFIG_FILE",
-    ),
-)
-_PIP_NETWORK_SIGNS = (
-    *("NewConnectionError", "Connection refused", "Temporary failure in name resolution", "ReadTimeoutError"),
-    *(
-        "Failed to fetch",
-        "error sending request",
-        "dns error",
-        "Could not connect",
-        "CERTIFICATE_VERIFY_FAILED",
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +65,7 @@ class NodeInstall:
         end = self._npm(steps, "install", env=env)
         if not end.succeeded:
             self._blame_the_bench(steps, end)
-            raise steps.notes.broken(f"npm install failed {_how(end)}; the log says why.")
+            raise steps.notes.broken(f"npm install failed {how_it_failed(end)}; the log says why.")
         _keep(steps.folder / "node_modules", kept)
 
     def _npm(self, steps: Steps, verb: str, *, env: Mapping[str, str]) -> StepEnd:
@@ -113,98 +90,6 @@ class NodeInstall:
             trouble = f"npm did not finish within {self.seconds:g} s; the package registry may be slow."
         if trouble is not None:
             raise StageError(trouble)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PythonInstall:
-    """Installs requirements.txt into an environment of its own, outside the candidate's folder."""
-
-    place: Path
-    cache: Path
-    seconds: float
-
-    def run(self, steps: Steps, *, env: Mapping[str, str]) -> Path:
-        """Return the Python to start the candidate with; raises CandidateBroken or StageError."""
-        venv = self.place / "venv"
-        python = venv / "bin" / "python"
-        network = {name: os.environ[name] for name in _PYTHON_NETWORK if name in os.environ}
-        own_settings = Path.home() / ".config" / "pip" / "pip.conf"
-        if "PIP_CONFIG_FILE" in os.environ or own_settings.is_file():
-            network["PIP_CONFIG_FILE"] = os.environ.get("PIP_CONFIG_FILE", str(own_settings))
-        network |= {
-            "UV_CACHE_DIR": str(self.cache / "uv"),
-            "PIP_CACHE_DIR": str(self.cache / "pip"),
-            # A hard link into the cache would let one candidate change another's packages.
-            "UV_LINK_MODE": "copy",
-            "UV_PYTHON_DOWNLOADS": "never",
-        }
-        env = {**env, **network}
-        uv = _uv()
-        if uv:
-            make = [uv, "venv", "--python", base_python(), str(venv)]
-            install = [uv, "pip", "install", "--python", str(python)]
-        else:
-            make = [base_python(), "-m", "venv", str(venv)]
-            install = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
-        venv.mkdir()
-        self.cache.mkdir(parents=True, exist_ok=True)
-        registries = python_registries()
-        programs = (Path(uv),) if uv else ()
-        made = steps.run(
-            make,
-            env=env,
-            shown="make a Python environment",
-            seconds=self.seconds,
-            read_only=programs,
-            writable=(venv, self.cache),
-        )
-        if not made.succeeded:
-            steps.stop_if_disk_is_full()
-            raise StageError(
-                "A Python environment could not be made; install uv, or Python with its venv module."
-            )
-        argv = [*install, "-r", "requirements.txt"]
-        shown = f"{'uv pip' if uv else 'pip'} install -r requirements.txt"
-        end = steps.run(
-            argv,
-            env=env,
-            shown=shown,
-            seconds=self.seconds,
-            network=Network(registries=registries.addresses),
-            read_only=(*programs, *registries.files),
-            writable=(venv, self.cache),
-        )
-        if end.succeeded:
-            return python
-        steps.stop_if_disk_is_full()
-        if (trouble := _index_trouble(end.log)) and not of_limit(end.limits_hit):
-            raise StageError(trouble)
-        raise steps.notes.broken(f"Installing requirements.txt failed {_how(end)}; the log says why.")
-
-
-def network_trouble(log: str, *, npm: tuple[str, ...]) -> str | None:
-    """Return a sentence when an install of the task's own words failed because of machine or network."""
-    address = registry(npm) if npm else ""
-    return trouble_of_the_bench(log, registry_address=address) or _index_trouble(log)
-
-
-def _index_trouble(log: str) -> str | None:
-    if any(sign in log for sign in _PIP_NETWORK_SIGNS):
-        return "The Python package index cannot be reached; check the network, then retry."
-    return None
-
-
-def _uv() -> str | None:
-    beside = Path(sys.executable).parent / "uv"
-    return str(beside) if beside.is_file() else shutil.which("uv")
-
-
-def _how(end: StepEnd) -> str:
-    if end.ending is Ending.DEADLINE:
-        return "by taking too long"
-    if met := of_limit(end.limits_hit):
-        return f"because it {met}"
-    return f"with exit code {end.exit_code}" if end.ending is Ending.FINISHED else f"({end.ending})"
 
 
 def _wish_of(folder: Path, *, node: str) -> str | None:

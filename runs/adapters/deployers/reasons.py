@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from runs.adapters.deployers.answering import NoAnswer, Silence
-from runs.adapters.deployers.steps import OUT_OF_MEMORY
+from runs.adapters.deployers.steps import OUT_OF_MEMORY, StepEnd
 from runs.adapters.sandboxes import Ending, EndReport
 from runs.adapters.sandboxes.limit_words import of_limit
 from runs.adapters.sandboxes.listening import is_taken
@@ -53,6 +53,15 @@ def port_taken(answer: NoAnswer, log: str, *, given: int) -> int | None:
 def in_words(code: int | None) -> str:
     """Return how a command ended, in words."""
     return f"with exit code {code}" if code is None or code >= 0 else f"by signal {-code}"
+
+
+def how_it_failed(end: StepEnd) -> str:
+    """Return how a command of an install failed, as the end of a sentence."""
+    if end.ending is Ending.DEADLINE:
+        return "by taking too long"
+    if met := of_limit(end.limits_hit):
+        return f"because it {met}"
+    return in_words(end.exit_code) if end.ending is Ending.FINISHED else f"({end.ending})"
 
 
 def _ended(report: EndReport | None) -> str:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from runs.adapters.deployers.local_indexes import linked_folders
 from runs.adapters.sandboxes.programs import base_python
 
 _ASK_PIP = """
@@ -40,6 +41,11 @@ class Registries:
     addresses: tuple[str, ...]
     files: tuple[Path, ...]
 
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Names of the hosts behind the addresses, in lower case."""
+        return frozenset(urlsplit(address).hostname or "" for address in self.addresses)
+
 
 NO_REGISTRIES = Registries(addresses=(), files=())
 
@@ -59,7 +65,8 @@ def python_registries() -> Registries:
     addresses = [word for word in words if word.startswith(("http://", "https://"))]
     hosts = {urlsplit(word).hostname for word in addresses}
     addresses += [files for index, files in public.items() if urlsplit(index).hostname in hosts]
-    files = [_path(word) for word in words if not word.startswith(("http://", "https://"))]
+    places = [_path(word) for word in words if not word.startswith(("http://", "https://"))]
+    files = [*places, *(folder for place in places for folder in linked_folders(place))]
     files += [_path(os.environ[name]) for name in _FILE_VARIABLES if name in os.environ]
     files += _pip_files()
     return Registries(
