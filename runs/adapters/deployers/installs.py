@@ -28,7 +28,13 @@ from runs.errors import StageError
 
 _LOCKS = ("package-lock.json", "npm-shrinkwrap.json")
 _DEPENDENCY_TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
-_LIFECYCLE = frozenset({"preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare"})
+_LIFECYCLE = frozenset(
+    {
+        *("preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"),
+        "dependencies",
+    }
+)
+"""What npm runs of a project's own scripts beside an install (docs.npmjs.com, "Life Cycle Scripts")."""
 _LOCAL = ("file:", "link:", "workspace:", ".", "/", "~")
 _KEPT_INSTALLS = 24
 
@@ -50,7 +56,9 @@ class NodeInstall:
 
     def run(self, steps: Steps, *, env: Mapping[str, str]) -> None:
         """Install; raises CandidateBroken, or StageError when registry or machine are at fault."""
-        key = _wish_of(steps.folder, node=self.tools.version)
+        # Asked before anything of the candidate runs: from then on its files may be pipes or devices.
+        runs_own = runs_own_scripts(steps.folder)
+        key = None if runs_own else wish_of(steps.folder, node=self.tools.version)
         kept = None if key is None else self.cache / "node_modules" / key
         if kept is not None and _take(kept, steps.folder / "node_modules"):
             steps.notes.commands.append("npm install (met from a kept install of the same package.json)")
@@ -60,11 +68,11 @@ class NodeInstall:
             if end.succeeded:
                 _keep(steps.folder / "node_modules", kept)
                 return
-            self._blame_the_bench(steps, end)
+            self._blame_the_bench(steps, end, runs_own=runs_own)
             steps.notes.say("npm ci refused the lock file, so npm install is tried instead")
         end = self._npm(steps, "install", env=env)
         if not end.succeeded:
-            self._blame_the_bench(steps, end)
+            self._blame_the_bench(steps, end, runs_own=runs_own)
             raise steps.notes.broken(f"npm install failed {how_it_failed(end)}; the log says why.")
         _keep(steps.folder / "node_modules", kept)
 
@@ -81,25 +89,28 @@ class NodeInstall:
             writable=() if self.npm_cache is None else (self.npm_cache,),
         )
 
-    def _blame_the_bench(self, steps: Steps, end: StepEnd) -> None:
+    def _blame_the_bench(self, steps: Steps, end: StepEnd, *, runs_own: bool) -> None:
         steps.stop_if_disk_is_full()
         if end.limits_hit and end.ending is not Ending.DEADLINE:
             return
         trouble = trouble_of_the_bench(end.log, registry_address=registry(self.tools.npm))
-        if trouble is None and end.ending is Ending.DEADLINE and not _has_own_scripts(steps.folder):
+        if trouble is None and end.ending is Ending.DEADLINE and not runs_own:
             trouble = f"npm did not finish within {self.seconds:g} s; the package registry may be slow."
         if trouble is not None:
             raise StageError(trouble)
 
 
-def _wish_of(folder: Path, *, node: str) -> str | None:
-    """Return a key under which an equal install was kept, or None when it is this candidate's alone."""
+def wish_of(folder: Path, *, node: str) -> str | None:
+    """Return a key under which an equal install was kept, or None when it is this candidate's alone.
+
+    Only for a candidate that `runs_own_scripts` denies: whatever else runs may change what would be kept.
+    """
     package = (folder / "package.json").read_bytes()
     try:
         document = json.loads(package)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(document, dict) or "workspaces" in document or _has_own_scripts(folder):
+    if not isinstance(document, dict) or "workspaces" in document:
         return None
     for table in _DEPENDENCY_TABLES:
         found = document.get(table, {})
@@ -114,7 +125,10 @@ def _wish_of(folder: Path, *, node: str) -> str | None:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
-def _has_own_scripts(folder: Path) -> bool:
+def runs_own_scripts(folder: Path) -> bool:
+    """Answer whether npm runs something of the candidate's own when it installs, a build by node-gyp included."""
+    if os.path.lexists(folder / "binding.gyp"):
+        return True
     try:
         scripts = json.loads((folder / "package.json").read_bytes()).get("scripts", {})
     except (OSError, ValueError, RecursionError, AttributeError):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from runs.adapters.deployers import Limits, LocalDeployer, find_node
-from runs.adapters.deployers.installs import NodeInstall
+from runs.adapters.deployers.installs import NodeInstall, runs_own_scripts
 from runs.adapters.deployers.node import NodeTools, registry, trouble_of_the_bench
 from runs.adapters.deployers.steps import Notes, Steps
 from runs.adapters.sandboxes import ProcessSandbox, clean_environment
@@ -220,6 +220,35 @@ def test_two_installs_at_once_keep_one_whole_copy(tmp_path):
     kept = list((tmp_path / "cache" / "node_modules").iterdir())
     assert len(kept) == 1
     assert all(app.joinpath("package.json").is_file() for app in apps)
+
+
+@node
+@pytest.mark.node
+@pytest.mark.parametrize("script", ["prepublish", "dependencies", "preprepare"])
+def test_an_install_that_ran_a_candidates_own_script_is_never_kept_for_others(tmp_path, script):
+    assert isinstance(TOOLS, NodeTools)
+    app = tmp_path / "app"
+    (app / "node_modules" / "left").mkdir(parents=True)
+    (app / "package.json").write_text(json.dumps({"name": "same", "scripts": {script: "node -e 0"}}))
+    steps = Steps(
+        sandbox=ProcessSandbox(), folder=app, notes=Notes(log_bytes=10_000), is_cancelled=lambda: False
+    )
+
+    install = NodeInstall(tools=TOOLS, cache=tmp_path / "cache", seconds=60)
+    install.run(steps, env=clean_environment(tmp_path))
+
+    assert not (tmp_path / "cache" / "node_modules").exists()
+
+
+def test_a_native_build_of_the_candidates_own_counts_as_its_script_and_a_missing_package_file_does_not(
+    tmp_path,
+):
+    assert not runs_own_scripts(tmp_path)
+
+    # A link that leads nowhere is one by the time that npm looks.
+    (tmp_path / "binding.gyp").symlink_to(tmp_path / "later")
+
+    assert runs_own_scripts(tmp_path)
 
 
 @pytest.mark.parametrize(
