@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from runs.adapters.browsers import chromium_arguments, find_chromium, running_as_root
 from runs.management.serving import LARGEST_HEAD
-from tests.browser.looks import faults, overflow
+from tests.browser.looks import COLOURS, faults, overflow
 from tests.browser.person import NAME, PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -181,7 +181,7 @@ def is_fit(visit: Callable[..., Visitor]) -> Callable[[str], None]:
             assert not (found := faults(page)), f"{where}: {found}"
             if not narrow:
                 page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-                assert not (found := faults(page)), f"{where} dark: {found}"
+                assert not (found := faults(page, COLOURS)), f"{where} dark: {found}"
             assert not visitor.complaints, f"{where}: {visitor.complaints}"
 
     return check

@@ -62,6 +62,8 @@ class Desk:
 
     def is_all_saved(self) -> None:
         """Wait until nothing waits any more."""
+        # The line is drawn with the next frame: before it, it may still say what was so before the last key.
+        self.page.evaluate("() => new Promise((drawn) => setTimeout(() => requestAnimationFrame(drawn)))")
         expect(self.connection).to_contain_text("All saved", timeout=PATIENCE)
 
     def held(self) -> dict[str, Any]:

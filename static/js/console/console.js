@@ -107,7 +107,9 @@ function listenForControls() {
     const before = set.current;
     // Leaving the field is what saves a rating, once.
     event.target.blur();
-    if (event.key === "Enter" && set.current !== before) event.target.select();
+    if (event.key !== "Enter" || set.current === before) return;
+    event.target.focus();
+    event.target.select();
   });
   find("[data-score]")?.addEventListener("change", rate);
   find("[data-score]")?.addEventListener("focus", () => { rating = state.sight(set.current); });
