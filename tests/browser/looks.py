@@ -8,7 +8,6 @@ from typing import Any
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
-
 COLOURS = ("color-contrast",)
 """The rules that another colour scheme can break; the others see the same page in both."""
 
