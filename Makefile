@@ -3,6 +3,8 @@
 SHELL := /bin/sh
 PYTHON := .venv/bin/python
 ARGS :=
+# One more than there are processors: most tests wait for a browser, a disk or a server most of their time.
+WORKERS = $(shell expr "$$(getconf _NPROCESSORS_ONLN)" + 1)
 
 # A shell that forbids Python to keep compiled modules triples the start of every command.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,7 +35,7 @@ serve: setup ## serve the site with its embedded worker
 test: setup ## run every test; what is absent on this machine is skipped with its reason
 	@$(PYTHON) -m bootstrap.browser || true
 	@$(PYTHON) -m bootstrap.node || true
-	@$(PYTHON) -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: lint types contract templates migrations ## everything but the tests
 

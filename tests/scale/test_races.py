@@ -46,9 +46,8 @@ def test_texts_of_any_kind_are_stored_as_they_came(scaled: ScaledBench):
             "--command",
             f'"{sys.executable}" -c "{_quoted(program)}"',
         ),
-        *("--name", "a🚀", "--rounds", "1"),
+        *("--name", "a🚀", "--rounds", "1", "--wait"),
     )
-    scaled.command("work")
 
     run = document["run"]
     events = scaled.rows(

@@ -9,7 +9,7 @@ from typing import Any
 from tests import packs
 
 QUICK: list[dict[str, Any]] = [{"expect_visible": "h1"}]
-SLOW = [{"wait": 8_000}, *QUICK]
+SLOW = [{"wait": 6_000}, *QUICK]
 SLOWER = [{"wait": 10_000}, {"wait": 10_000}, *QUICK]
 ABSENT: list[dict[str, Any]] = [{"expect_visible": "#not-there"}]
 

@@ -38,7 +38,8 @@ def run(bench: Bench, imported: dict[str, Any]) -> dict[str, Any]:
     need_chromium()
     answer: dict[str, Any] = bench.json(
         *("launch", imported["benchmark"], "--agent", "replay"),
-        *("--workspaces", str(SUPPLIERS / "rounds"), "--wait"),
+        # A step that will fail waits out its whole time, and most of the first round's steps fail.
+        *("--workspaces", str(SUPPLIERS / "rounds"), "--set", "judge.step_timeout=2", "--wait"),
         timeout=1500,
     )
     return answer
