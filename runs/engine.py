@@ -181,11 +181,15 @@ def _finish(trial: Trial, *, claim: Claim) -> None:
             state=TrialState.FINISHED, stage="", finished_at=now, trouble="", attempts=0
         )
         announce(run=trial.run, trial=trial, kind=RunEventKind.TRIAL, text=f"{trial.task.key} is finished.")
-    settle(trial.run)
+        settle(trial.run)
 
 
 def settle(run: Run) -> None:
-    """Let a run's state follow from its trials, once none of them is open any more."""
+    """Let a run's state follow from its trials, once none of them is open any more, and store its numbers.
+
+    A run is never over without its numbers: where they cannot be stored, nothing is changed and the
+    caller's trial meets the error as trouble. A run that pauses may be behind with them.
+    """
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         is_open = locked.state in (RunState.QUEUED, RunState.RUNNING)
@@ -200,7 +204,10 @@ def settle(run: Run) -> None:
             "The run is paused: the bench had trouble with some trials." if paused else "The run is finished."
         )
         announce(run=locked, kind=RunEventKind.RUN, text=text)
-    scoring.store(run)
+        if paused:
+            scoring.store_if_possible(locked)
+        else:
+            scoring.store(locked)
 
 
 def _note_trouble(trial: Trial, *, claim: Claim, clock: Clock, sentence: str) -> None:

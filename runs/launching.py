@@ -20,7 +20,7 @@ from benchmark.protocols import protocol
 from benchmark.rules.protocol import BadSetting
 from benchmark.rules.vocabulary import Mark, RunState, TrialState
 from people import audit
-from runs import judgings, models
+from runs import judgings, models, scoring
 from runs.adapters.code_agents import code_agent
 from runs.adapters.code_agents.replay import folder_workspaces
 from runs.adapters.judges import judge as judge_kind
@@ -155,11 +155,13 @@ def launch(checked: Plan, *, by: AbstractBaseUser | None = None, name: str = "")
 
 
 def cancel(run: Run) -> bool:
-    """End a run's processes within seconds and keep what is recorded; False if it was over."""
+    """End a run's processes within seconds, keep what is recorded and store its numbers; False if it was over."""
     with transaction.atomic():
         was_open = models.cancel(run, now=timezone.now())
         if was_open:
             announce(run=run, kind=RunEventKind.RUN, text="The run was cancelled. What is recorded stays.")
+    if was_open:
+        scoring.store_if_possible(run)
     return was_open
 
 

@@ -147,13 +147,18 @@ class DeploymentReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningApp:
-    """A candidate that answers on this machine. `address` is `http://127.0.0.1:PORT`."""
+    """A candidate that answers on this machine. `address` is `http://127.0.0.1:PORT`.
+
+    `machines_fault` says in one sentence how the machine ended it, and is empty while it lives or where it
+    ended by itself.
+    """
 
     address: str
     port: int
     report: DeploymentReport
     server_log: Callable[[], str]
     is_alive: Callable[[], bool]
+    machines_fault: Callable[[], str] = lambda: ""
 
 
 class CandidateBroken(Exception):

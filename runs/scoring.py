@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from benchmark.rules.records import Estimate, Scores
 from runs import history
 from runs.models import MetricValue, Run
 
+log = logging.getLogger(__name__)
+
 COUNTS = ("errors", "skipped", "infrastructure_failures", "audit_failed", "unfinished")
 """What is counted beside the metrics and stored under the same names."""
+
+SECONDS_A_TRIAL = 0.05
+"""How long a running run's stored numbers stay as they are, for each of its trials."""
 
 
 def store(run: Run) -> Scores:
@@ -24,6 +31,30 @@ def store(run: Run) -> Scores:
         MetricValue.objects.filter(run=locked).delete()
         MetricValue.objects.bulk_create(_rows(locked, scores), batch_size=500)
     return scores
+
+
+def store_if_possible(run: Run) -> None:
+    """Store a run's numbers where that must not keep it from stopping; what is in the way is logged."""
+    try:
+        store(run)
+    except Exception:
+        log.exception("Run %s: its numbers cannot be stored.", run.pk)
+
+
+def renew(run: Run) -> None:
+    """Store a run's numbers anew unless that was done a moment ago; its end stores them in any case.
+
+    The numbers rest on all of a run's trials: made after every trial of a large run, they would cost more
+    than the judging. So the moment grows with the trials.
+    """
+    newest = MetricValue.objects.filter(run=run, task_key="", round_number=0).aggregate(
+        at=Max("computed_at")
+    )["at"]
+    if newest is not None:
+        moment = SECONDS_A_TRIAL * run.trials.count()
+        if 0 <= (timezone.now() - newest).total_seconds() < moment:
+            return
+    store(run)
 
 
 def _rows(run: Run, scores: Scores) -> list[MetricValue]:

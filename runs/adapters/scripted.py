@@ -63,6 +63,8 @@ class ScriptedDeployer:
     starts: int = 0
     lives: bool = False
     """Set at each start; a test clears it to let the candidate die."""
+    fault: str = ""
+    """How the machine ended the candidate that died, if it did."""
 
     @contextmanager
     def serve(
@@ -86,6 +88,7 @@ class ScriptedDeployer:
                 report=report,
                 server_log=lambda: "",
                 is_alive=lambda: self.lives,
+                machines_fault=lambda: "" if self.lives else self.fault,
             )
         finally:
             contained(Containment(level="scripted", stage="serve"))

@@ -17,6 +17,7 @@ from benchmark.rules.vocabulary import Mark, Mode, StageName
 from benchmark.taskfiles import put_files
 from runs import judgings
 from runs.context import ClaimLost, StageContext
+from runs.errors import StageError
 from runs.models import Judging, RunEventKind
 from runs.ports import (
     CandidateBroken,
@@ -98,6 +99,7 @@ class _Pass:
 
         One criterion may make the candidate end. What was judged beside it and did not pass then says
         nothing certain, and would depend on chance: each such criterion gets a candidate that lives.
+        Raises StageError where the machine ended it then: no mark may rest on that.
         """
         spoilt: list[CriterionSpec] = []
         for verdict in self._given(criteria):
@@ -106,7 +108,10 @@ class _Pass:
             else:
                 spoilt.append(self._by_key[verdict.key])
         for criterion in spoilt:
-            yield from self._given([criterion])
+            for verdict in self._given([criterion]):
+                if not _has_passed(verdict) and self._app and (fault := self._app.machines_fault()):
+                    raise StageError(fault)
+                yield verdict
 
     def _given(self, criteria: Sequence[CriterionSpec]) -> Iterator[CriterionVerdict]:
         if not criteria:

@@ -1,4 +1,4 @@
-"""Store every number of the run as it stands after this trial."""
+"""Store every number of the run as it stands after this round."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from runs.context import StageContext
 
 
 def run(context: StageContext) -> None:
-    """Recompute and store the run's numbers."""
-    scoring.store(context.run)
+    """Recompute and store the run's numbers, where the stored ones are old."""
+    scoring.renew(context.run)

@@ -16,7 +16,7 @@ from runs.adapters.deployers.installs import NodeInstall
 from runs.adapters.deployers.node import QUIET, node_tools, registry, trouble_of_the_bench
 from runs.adapters.deployers.plans import NPM, Plan
 from runs.adapters.deployers.python_installs import PythonInstall
-from runs.adapters.deployers.reasons import in_words, port_taken, why_silent
+from runs.adapters.deployers.reasons import in_words, machines_fault, port_taken, why_silent
 from runs.adapters.deployers.registries import NO_REGISTRIES, all_registries
 from runs.adapters.deployers.steps import Phase, Steps
 from runs.adapters.sandboxes import (
@@ -115,6 +115,7 @@ class Deployment:
                 report=notes.report(healthy=True),
                 server_log=server.text,
                 is_alive=lambda: server.kept.poll() is None,
+                machines_fault=lambda: machines_fault(server.kept.poll()),
             )
         finally:
             server.end()

@@ -64,11 +64,18 @@ def how_it_failed(end: StepEnd) -> str:
     return in_words(end.exit_code) if end.ending is Ending.FINISHED else f"({end.ending})"
 
 
+def machines_fault(report: EndReport | None) -> str:
+    """Return one sentence where the machine ended an application, and nothing where it ended itself."""
+    if report is None:
+        return ""
+    if report.ending is Ending.KEEPER_DIED:
+        return "Something killed the process that holds the application; retry the trial."
+    return OUT_OF_MEMORY if report.machine_out_of_memory else ""
+
+
 def _ended(report: EndReport | None) -> str:
-    if report is not None and report.ending is Ending.KEEPER_DIED:
-        raise StageError("Something killed the process that holds the application; retry the trial.")
-    if report is not None and report.machine_out_of_memory:
-        raise StageError(OUT_OF_MEMORY)
+    if fault := machines_fault(report):
+        raise StageError(fault)
     if report is not None and report.ending is Ending.OUTPUT_LIMIT:
         return "The application wrote more output than is allowed and was ended before it answered."
     if report is not None and (met := of_limit(report.limits_hit)):
